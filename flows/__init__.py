@@ -1,0 +1,1 @@
+"""One file a Prefect flow: what runs when, with what retries, caches and artifacts."""

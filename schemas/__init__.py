@@ -1,0 +1,1 @@
+"""Records that cross a stage or are stored: frozen pydantic models and their Arrow schemas."""

@@ -1,0 +1,87 @@
+"""An agent task: prompt, allowed tools, oracle and verifier."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from schemas.base import Record
+
+
+class Call(Record):
+    """A tool call. An argument is a JSON value, or {"$ref": "2.orders[0].order_id"}: a place in the observation of
+    an earlier step (0-based), so that no minted id is baked in."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
+class Oracle(Record):
+    """What solves a task; never visible to a policy. Either a chain of calls and where the answer's fields stand
+    (`answer`: field -> a value or {"$ref": ...}), or a script: a Python module with
+    `def solve(call): ... return answer`, where `call(tool, **arguments)` returns the observation."""
+
+    calls: tuple[Call, ...] = ()
+    answer: dict[str, Any] = {}
+    script: str = ""
+
+
+class AnswerField(Record):
+    """One field of the JSON answer that a task asks for."""
+
+    name: str
+    type: Literal["string", "integer", "number", "boolean", "array"]
+    description: str = ""
+    tolerance: float = Field(default=0.0, description="absolute tolerance, numbers only")
+    unordered: bool = Field(default=False, description="arrays only: compare as a multiset")
+
+
+class Change(Record):
+    """One changed row in the difference between two states, log tables aside.
+
+    `before` and `after` hold the whole row; `before` is None for an insert, `after` for a delete.
+    """
+
+    table: str
+    operation: Literal["insert", "update", "delete"]
+    key: str | int
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+
+
+class Verifier(Record):
+    """Judges an episode by its outcome: the answer and the final state's difference, never the path.
+
+    Keys of inserted rows are compared up to renaming, since another valid path may mint them in another order.
+    """
+
+    answer: tuple[AnswerField, ...]
+    expected_answer: dict[str, Any]
+    expected_changes: tuple[Change, ...] = ()
+    ignore_columns: tuple[str, ...] = Field(default=(), description="'table.column' left out, e.g. timestamps")
+
+
+class AgentTask(Record):
+    """A task. `difficulty` is 1 - the mean pass rate of the solver panel in `pass_rates` (0 trivial, 1 unsolved)."""
+
+    task_id: str
+    env_id: str
+    kind: Literal["graph", "program"]
+    prompt: str
+    tools: tuple[str, ...] = Field(description="names of the tools allowed")
+    oracle: Oracle
+    oracle_calls: int = Field(description="tool calls that the oracle makes")
+    expected_answer: dict[str, Any]
+    verifier: Verifier
+    template: str = Field(default="", description="which chain shape or program family it came from")
+    skills: tuple[str, ...] = Field(default=(), description="tool kinds and program constructs that it exercises")
+    writes: bool = False
+    difficulty: float | None = None
+    pass_rates: dict[str, float] = {}
+    kill_rate: float | None = Field(default=None, description="share of non-equivalent red-team mutants refused")
+    mutants: int = 0
+    split: str = Field(default="", description="train | rl | development | diagnosis | arena; '' until assigned")
+    arm: str = Field(default="", description="'' | directed | control: which regeneration made it")
+    guideline_id: str = ""
+    seed: int = 0

@@ -1,0 +1,1 @@
+"""The stages of the factory and the rooms that they share; none of them knows Prefect."""
