@@ -94,8 +94,9 @@ class Effect(Record):
 class Action(Record):
     """A business action on one table: create a row, move its status, or update its fields.
 
-    - create: `parameters` are the columns that the caller gives; the key is minted as `<prefix>-<number>`;
-      `initial` are columns with fixed values ("$clock" allowed); every `Effect` on the row's own columns may compute one.
+    - create: `parameters` are the columns that the caller gives; the key is minted by the episode's ids from the
+      prefix that the table's existing keys have; `initial` are columns with fixed values ("$clock" allowed); an
+      `Effect` on the row's own columns may compute one.
     - transition: the caller gives the key; the row's `status_column` must be in `from_states` and becomes `to_state`.
     - update: the caller gives the key and `parameters`, the new values.
     Rules are checked in order, before anything is written; all effects happen in one savepoint.
