@@ -33,7 +33,8 @@ class MinedTable:
         if len(self.rows) != len(self.locators):
             raise ValueError(f"table {self.table.name!r}: {len(self.rows)} rows but {len(self.locators)} locators")
         if self.table.rows != len(self.rows):
-            raise ValueError(f"table {self.table.name!r}: its record counts {self.table.rows} rows, not {len(self.rows)}")
+            counted = self.table.rows
+            raise ValueError(f"table {self.table.name!r}: its record counts {counted} rows, not {len(self.rows)}")
 
 
 @dataclass(frozen=True)
