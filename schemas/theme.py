@@ -28,6 +28,8 @@ class Theme(Record):
     description: str
     terms: tuple[str, ...] = Field(description="telling words of the source, the most telling first, lower case")
     operations: tuple[Operation, ...] = ()
+    needs: tuple[str, ...] = Field(default=(), description="the data that it needs, in the source's natural words")
+    rules: tuple[str, ...] = Field(default=(), description="sentences of the source that refuse something")
     category_l1: str = ""
     category_l2: str = ""
     category_l3: str = ""
