@@ -11,16 +11,27 @@ from schemas.base import Record
 ToolKind = Literal["get", "search", "list", "aggregate", "create", "update", "transition", "document"]
 
 
+Meaning = Literal[
+    "", "equals", "contains", "at_least", "at_most", "new_value", "sort_by", "descending", "limit", "group_by",
+    "cell", "matches", "count", "sum", "average", "minimum", "maximum",
+]
+
+
 class ToolField(Record):
     """The meaning of one parameter or one output of a tool.
 
     `path` is the parameter's name, or the place in the observation: "order_id", "orders[].order_id", "total".
     `entity` is the "table.column" whose value stands there ("" for counts, sums and the like).
+    `meaning` says what a parameter does (a filter on `entity`: equals, contains, at_least, at_most; a value that is
+    written; or a control) and what an output is (a cell of a row; `matches`, the number of matching rows; or a
+    statistic, then `of` is the "table.column" that it summarises, or the table that is counted).
     """
 
     path: str
     type: Literal["integer", "number", "string", "boolean", "array", "object"]
     entity: str = ""
+    meaning: Meaning = ""
+    of: str = ""
 
 
 class Tool(Record):
