@@ -100,6 +100,8 @@ class Action(Record):
     - transition: the caller gives the key; the row's `status_column` must be in `from_states` and becomes `to_state`.
     - update: the caller gives the key and `parameters`, the new values.
     Rules are checked in order, before anything is written; all effects happen in one savepoint.
+    Where a name is a parameter of the action, rules and effects see the value that the caller gives, so that an
+    update's rules judge the new values. `schemas.actions.check_actions` says whether all names and types fit.
     """
 
     name: str = Field(description="verb_noun in snake case, unique in the database, e.g. cancel_order")
