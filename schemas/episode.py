@@ -75,8 +75,15 @@ class ArenaResult(Record):
 
 
 ErrorType = Literal[
-    "wrong_tool", "wrong_argument", "missing_state_update", "extra_state_update", "premature_stop",
-    "wrong_aggregation", "wrong_answer", "format", "step_limit",
+    "wrong_tool",
+    "wrong_argument",
+    "missing_state_update",
+    "extra_state_update",
+    "premature_stop",
+    "wrong_aggregation",
+    "wrong_answer",
+    "format",
+    "step_limit",
 ]
 
 

@@ -1,0 +1,113 @@
+"""Parquet datasets, environments and releases."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from schemas.database import Column, Database, Table
+from schemas.environment import Environment, Rejection
+from schemas.task import AgentTask, AnswerField, Call, Oracle, Verifier
+from schemas.tool import Tool
+from tasks.store import (
+    StoreError,
+    collect_garbage,
+    commit_environment,
+    cut_release,
+    environment_rows,
+    list_keys,
+    load_environment,
+    open_store,
+    put_blob,
+    read_dataset,
+    read_release,
+    write_dataset,
+)
+from tasks.store.datasets import dataset_key
+
+TASK = AgentTask(
+    task_id="t1",
+    env_id="e1",
+    kind="graph",
+    prompt='How many orders has "Ada"?',
+    tools=("count_orders",),
+    oracle=Oracle(calls=(Call(tool="count_orders", arguments={"name": "Ada", "n": {"$ref": "0.x"}}),)),
+    oracle_calls=1,
+    expected_answer={"orders": 3, "ratio": 0.5, "names": ["a", "ü"]},
+    verifier=Verifier(answer=(AnswerField(name="orders", type="integer"),), expected_answer={"orders": 3}),
+    pass_rates={"null": 0.0},
+    kill_rate=None,
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return open_store(str(tmp_path / "store"))
+
+
+def test_records_come_back_equal_and_bytes_are_stable(store):
+    write_dataset(store, "agent_tasks", "e1", [TASK])
+    first = store.get(dataset_key("agent_tasks", "e1"))
+    write_dataset(store, "agent_tasks", "e1", [TASK])
+    assert store.get(dataset_key("agent_tasks", "e1")) == first
+    assert read_dataset(store, "agent_tasks", "e1") == [TASK]
+
+
+def test_polars_reads_a_dataset(store, tmp_path):
+    write_dataset(store, "rejections", "a", [Rejection(stage="s", key="k", gate="g", reason="r")])
+    write_dataset(store, "rejections", "b", [])
+    frame = pl.read_parquet(tmp_path / "store/datasets/rejections/*.parquet")
+    assert frame["gate"].to_list() == ["g"]
+
+
+def test_a_broken_part_and_a_newer_schema_say_so(store):
+    store.put(dataset_key("rejections", "bad"), b"no parquet")
+    with pytest.raises(StoreError, match="no readable Parquet"):
+        read_dataset(store, "rejections")
+    with pytest.raises(StoreError, match="no dataset 'nothing'"):
+        read_dataset(store, "nothing")
+
+
+def _environment(store) -> Environment:
+    column = Column(name="id", type="integer", role="key")
+    table = Table(name="things", noun="thing", nouns="things", key="id", columns=(column,), origin="mined", rows=2)
+    tool = Tool(env_id="e1", name="get_thing", kind="get", description="", parameters={}, source_code="pass")
+    database = Database(env_id="e1", theme_id="t", name="n", description="", tables=(table,),
+                        start_time="2026-01-01T00:00:00", snapshot_sha256="")  # fmt: skip
+    row = Environment(env_id="e1", theme_id="t", name="n", state="accepted")
+    return commit_environment(store, row, database, b"snapshot", [tool], [], [], [])
+
+
+def test_an_environment_is_committed_loaded_and_checked(store):
+    row = _environment(store)
+    loaded = load_environment(store, "e1")
+    assert loaded.environment == row and loaded.snapshot == b"snapshot" and row.n_rows == 2
+    write_dataset(store, "tools", "e1", [])
+    with pytest.raises(StoreError, match="not those that its row names"):
+        load_environment(store, "e1")
+    with pytest.raises(StoreError, match="no environment 'e2'"):
+        load_environment(store, "e2")
+
+
+def test_a_failed_environment_is_not_loaded(store):
+    row = Environment(env_id="e9", theme_id="t", name="n", state="failed", reason="corpus missing")
+    write_dataset(store, "environments", "e9", [row])
+    with pytest.raises(StoreError, match="failed: corpus missing"):
+        load_environment(store, "e9")
+    assert environment_rows(store, "failed") == [row] and environment_rows(store, "accepted") == []
+
+
+def test_garbage_is_what_nothing_names(store):
+    _environment(store)
+    orphan = put_blob(store, b"orphan")
+    release = cut_release(store, {"environments": environment_rows(store), "agent_tasks": [TASK]})
+    assert [key.rpartition("/")[2] for key in collect_garbage(store)] == [orphan]
+    collect_garbage(store, dry_run=False)
+    assert collect_garbage(store) == [] and load_environment(store, "e1")
+    assert read_release(store, release)["datasets"]["agent_tasks"]["rows"] == 1
+
+
+def test_an_equal_cut_is_the_same_release(store):
+    assert cut_release(store, {"agent_tasks": [TASK]}) == cut_release(store, {"agent_tasks": [TASK]})
+    assert len(list(store.list("releases/"))) == 1
+    assert list_keys(store, "agent_tasks") == []
