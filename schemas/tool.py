@@ -24,7 +24,8 @@ class ToolField(Record):
     `entity` is the "table.column" whose value stands there ("" for counts, sums and the like).
     `meaning` says what a parameter does (a filter on `entity`: equals, contains, at_least, at_most; a value that is
     written; or a control) and what an output is (a cell of a row; `matches`, the number of matching rows; or a
-    statistic, then `of` is the "table.column" that it summarises, or the table that is counted).
+    statistic). `of` is the "table.column" that is filtered, shown, written or summarised, or the table that is
+    counted; it differs from `entity` where that column refers to another table's key.
     """
 
     path: str
