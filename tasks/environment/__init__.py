@@ -1,0 +1,35 @@
+"""The environment engine: snapshots, episodes' differences and verdicts. Tools run in tasks.sandbox only."""
+
+from __future__ import annotations
+
+from tasks.environment.difference import Differ, StateError, difference, open_state, state_hash
+from tasks.environment.image import EnvironmentImage
+from tasks.environment.reward import shaped_reward
+from tasks.environment.runtime.context import Clock, Context, Db, Documents, Ids
+from tasks.environment.runtime.references import UnresolvedReference, is_reference, resolve_references
+from tasks.environment.snapshot import SnapshotError, build_snapshot, table_sql
+from tasks.environment.verify import Verdict, equal_answers, verify
+
+__all__ = [
+    "Clock",
+    "Context",
+    "Db",
+    "Differ",
+    "Documents",
+    "EnvironmentImage",
+    "Ids",
+    "SnapshotError",
+    "StateError",
+    "UnresolvedReference",
+    "Verdict",
+    "build_snapshot",
+    "difference",
+    "equal_answers",
+    "is_reference",
+    "open_state",
+    "resolve_references",
+    "shaped_reward",
+    "state_hash",
+    "table_sql",
+    "verify",
+]

@@ -1,0 +1,68 @@
+"""An environment image: all that a worker needs to run episodes of one environment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from schemas.database import Database
+from schemas.tool import Tool
+
+
+@dataclass(frozen=True)
+class EnvironmentImage:
+    """The snapshot's bytes and the tools' sources and schemas of one environment.
+
+    Attributes:
+        env_id: the environment.
+        snapshot: the initial state, the bytes of a SQLite file.
+        tools: tool name -> the source of a module that defines a function of that name.
+        schemas: tool name -> JSON Schema of its arguments.
+        log_tables: tables that the state difference leaves out.
+        start_time: where every episode's clock stands, "YYYY-MM-DDTHH:MM:SS".
+        writes: names of the tools that may write; None: all may.
+        foreign: some tool was written by a model or imported, so a weak sandbox refuses it.
+    """
+
+    env_id: str
+    snapshot: bytes = field(repr=False)
+    tools: dict[str, str] = field(repr=False)
+    schemas: dict[str, dict[str, Any]] = field(repr=False)
+    log_tables: tuple[str, ...] = ()
+    start_time: str = "2026-01-01T00:00:00"
+    writes: tuple[str, ...] | None = None
+    foreign: bool = False
+
+    @classmethod
+    def of(cls, database: Database, tools: Sequence[Tool], snapshot: bytes) -> EnvironmentImage:
+        """Return the image of a database, its snapshot and its tools."""
+        return cls(
+            env_id=database.env_id,
+            snapshot=snapshot,
+            tools={tool.name: tool.source_code for tool in tools},
+            schemas={tool.name: tool.parameters for tool in tools},
+            log_tables=tuple(table.name for table in database.tables if table.log),
+            start_time=database.start_time,
+            writes=tuple(tool.name for tool in tools if tool.writes),
+            foreign=any(tool.author != "rules" for tool in tools),
+        )
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """All but the snapshot, as a JSON object."""
+        return {
+            "tools": self.tools,
+            "schemas": self.schemas,
+            "start_time": self.start_time,
+            "writes": None if self.writes is None else list(self.writes),
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of all that decides how episodes run."""
+        text = json.dumps([self.header, self.log_tables], sort_keys=True)
+        return hashlib.sha256(text.encode() + self.snapshot).hexdigest()

@@ -1,0 +1,1 @@
+"""The part of the engine that runs beside the tools, inside the sandbox: standard library only."""
