@@ -1,0 +1,125 @@
+"""What every flow needs of Prefect: its settings before it is imported, result storage, Dask workers and cache keys."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from schemas.base import content_hash
+
+DEFAULT_STORE = "./store"
+T = TypeVar("T")
+
+
+def configure() -> None:
+    """Set, unless the user has set them, the environment variables that Prefect and its neighbours read on import.
+
+    Must run before the first `import prefect`. The home folder is the factory's own, so that a user's other Prefect
+    profiles and databases stay as they are.
+    """
+    home = _home() / "prefect"
+    home.mkdir(parents=True, exist_ok=True)  # Prefect makes its own folder, but not those above it
+    defaults = {
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_LOGGING_LEVEL": "ERROR",
+        "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
+        "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+        "PREFECT_CLI_WRAP_LINES": "false",
+        "DO_NOT_TRACK": "1",
+        "GX_ANALYTICS_ENABLED": "false",
+        "TOKENIZERS_PARALLELISM": "false",
+        "DASK_DISTRIBUTED__WORKER__DAEMON": "False",
+        "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
+    }
+    for name, value in defaults.items():
+        os.environ.setdefault(name, value)
+
+
+def _home() -> Path:
+    """Return the folder for what belongs to no store: AGENTWORLD_HOME, ~/.agentworld or, where neither can be made
+    (an account without a home), a folder of this user's under the system's temporary one."""
+    chosen = os.environ.get("AGENTWORLD_HOME")
+    with contextlib.suppress(OSError, RuntimeError):
+        folder = Path(chosen or "~/.agentworld").expanduser().absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+    folder = Path(tempfile.gettempdir()) / f"agentworld-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def default_store() -> str:
+    """Return the store that a deployment uses when it is given none: AGENTWORLD_STORE or `./store`."""
+    return os.environ.get("AGENTWORLD_STORE", DEFAULT_STORE)
+
+
+def cache_key(stage: str, version: str, *parts: Any) -> str:
+    """Return the key under which a task's result is cached: `<stage>-<hash>`.
+
+    Args:
+        version: the stage's version constant; the hash of a task's source would not see the code that it calls.
+        parts: JSON values: the hashes of the inputs, template hashes, model ids, seeds.
+    """
+    return f"{stage}-{content_hash([stage, version, *parts])[:40]}"
+
+
+def result_storage(store_uri: str) -> Any:
+    """Return the saved Prefect block that keeps cached results as JSON under `results/` of the store."""
+    from flows.results import StoreResults
+
+    name = "agentworld-" + hashlib.sha256(store_uri.encode()).hexdigest()[:12]
+    block = StoreResults(uri=store_uri)
+    block.save(name, overwrite=True, _sync=True)
+    return block
+
+
+@contextlib.contextmanager
+def workers(count: int | None = None) -> Iterator[None]:
+    """Have a Dask cluster for `compute` while the block runs: the one that is there already, the scheduler that
+    AGENTWORLD_DASK_SCHEDULER names, or a local one of single-thread processes (one a core, if `count` is None)."""
+    from distributed import Client, LocalCluster, default_client
+
+    with contextlib.suppress(ValueError):
+        default_client()
+        yield
+        return
+    address = os.environ.get("AGENTWORLD_DASK_SCHEDULER")
+    if address:
+        with Client(address):
+            yield
+        return
+    count = count or max(1, min(len(os.sched_getaffinity(0)), 16))
+    with (
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster),
+    ):
+        yield
+
+
+def compute(function: Callable[..., T], *args: Any) -> T:
+    """Run a pure function on a Dask worker and wait for its result; in this process where there is no cluster.
+
+    A Prefect task run costs 15 ms in a thread and half a second on a Dask worker, which would have to import Prefect:
+    so task runs stay in threads of the flow's process, and only the work itself travels.
+    """
+    from distributed import default_client
+
+    try:
+        client = default_client()
+    except ValueError:
+        return function(*args)
+    return client.submit(function, *args, pure=False).result()
