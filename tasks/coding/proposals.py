@@ -1,0 +1,158 @@
+"""Arguments worth trying on an action, drawn from the state by seed, sorted by what the action must answer."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.database import Action, Column, Database, Rule, Table
+from tasks.coding.interpreter import Outcome, perform
+from tasks.coding.snapshot import State
+
+_TRIES = 300
+
+
+@dataclass
+class Cases:
+    """Found arguments (by column name) with the outcome that they must have."""
+
+    successes: list[tuple[dict[str, Any], Outcome]] = field(default_factory=list)
+    boundaries: list[tuple[dict[str, Any], Outcome]] = field(default_factory=list)
+    refusals: dict[str, tuple[dict[str, Any], Outcome]] = field(default_factory=dict)
+
+
+def find_cases(database: Database, action: Action, state: State, rng: random.Random, successes: int = 3) -> Cases:
+    """Return successes, one refusal a code, and for ordered rules the arguments just inside and just outside."""
+    cases = Cases()
+    for tried, arguments in enumerate(_candidates(database, action, state, rng)):
+        if tried >= _TRIES:
+            break
+        outcome = perform(database, action, state, arguments, database.start_time)
+        if outcome.code:
+            cases.refusals.setdefault(outcome.code, (arguments, outcome))
+        elif len(cases.successes) < successes:
+            cases.successes.append((arguments, outcome))
+        enough = len(cases.successes) == successes and {rule.code for rule in action.rules} <= cases.refusals.keys()
+        if enough and (action.kind != "transition" or "INVALID_STATE" in cases.refusals):
+            break
+    for arguments, _ in cases.successes[:2]:
+        _add_boundaries(database, action, state, arguments, cases)
+    return cases
+
+
+def unknown_key(table: Table, state: State) -> Any:
+    """Return a key of the right type that no row has."""
+    keys = state[table.name]
+    if table.column(table.key).type == "integer":
+        return max((key for key in keys if isinstance(key, int)), default=0) + 1000
+    key = "no-such-key"
+    while key in keys:
+        key += "-x"
+    return key
+
+
+def _candidates(database: Database, action: Action, state: State, rng: random.Random) -> Iterator[dict[str, Any]]:
+    table = database.table(action.table)
+    parameters = [table.column(name) for name in action.parameters]
+    keys = list(state[table.name])
+    rng.shuffle(keys)
+    if action.kind == "transition":
+        rows = state[table.name]
+        ready = [key for key in keys if rows[key][action.status_column] in action.from_states]
+        others = [key for key in keys if key not in set(ready)]
+        keys = [key for pair in zip(ready, others, strict=False) for key in pair] + ready[len(others) :]
+        keys += others[len(ready) :]
+    for turn in range(_TRIES):
+        arguments = {}
+        if action.kind != "create":
+            if not keys:
+                return
+            arguments[table.key] = keys[turn % len(keys)]
+        for column in parameters:
+            value = plausible(database, table, column, state, rng)
+            if value is not None:
+                arguments[column.name] = value
+        yield arguments
+
+
+def plausible(database: Database, table: Table, column: Column, state: State, rng: random.Random) -> Any:
+    """Return a value that a caller might give for a column; None to leave a nullable one out."""
+    if column.nullable and rng.random() < 0.2:
+        return None
+    if column.references:
+        keys = list(state[column.references.split(".")[0]])
+        return rng.choice(keys) if keys else None
+    if column.type == "boolean":
+        return rng.random() < 0.5
+    if column.choices:
+        return rng.choice(column.choices)
+    present = [row[column.name] for row in state[table.name].values() if row[column.name] is not None]
+    if column.type in ("date", "datetime"):
+        moment = datetime.datetime.fromisoformat(database.start_time) + datetime.timedelta(days=rng.randint(-3, 30))
+        moved = moment.isoformat() if column.type == "datetime" else moment.date().isoformat()
+        return rng.choice([moved, moved, *rng.sample(present, min(1, len(present)))])
+    if column.type in ("integer", "number"):
+        return _number(column, present, rng)
+    if column.unique or not present:
+        return f"New {column.name.replace('_', ' ')} {rng.randint(1000, 9999)}"
+    return rng.choice(present)
+
+
+def _number(column: Column, present: list[Any], rng: random.Random) -> int | float:
+    low = column.minimum if column.minimum is not None else 0
+    options = [low, low + 1, low + 2, low - 1, rng.randint(1, 9), rng.randint(10, 500)]
+    if present:
+        pick = rng.choice(present)
+        options += [pick, pick, pick + 1, max(present), max(present) + 1]
+    if column.maximum is not None:
+        options = [value for value in options if value <= column.maximum] or [column.maximum]
+    if column.minimum is not None:
+        options = [value for value in options if value >= low or rng.random() < 0.5] or [low]
+    value = rng.choice(options)
+    return int(value) if column.type == "integer" else round(float(value), 2)
+
+
+def _add_boundaries(database: Database, action: Action, state: State, arguments: dict[str, Any], cases: Cases) -> None:
+    """Move a numeric parameter to the edge that a rule draws, and one step to either side."""
+    table = database.table(action.table)
+    for rule in action.rules:
+        for parameter, edge in _edges(database, action, table, state, arguments, rule):
+            column = table.column(parameter)
+            step = 1 if column.type == "integer" else 0.01
+            for value in (edge, edge - step, edge + step):
+                value = int(value) if column.type == "integer" else round(float(value), 2)
+                moved = {**arguments, parameter: value}
+                outcome = perform(database, action, state, moved, database.start_time)
+                if all(known != moved for known, _ in cases.boundaries):
+                    cases.boundaries.append((moved, outcome))
+                if outcome.code:
+                    cases.refusals.setdefault(outcome.code, (moved, outcome))
+
+
+def _edges(database: Database, action: Action, table: Table, state: State, arguments: dict[str, Any],
+           rule: Rule) -> Iterator[tuple[str, Any]]:  # fmt: skip
+    """Yield (numeric parameter, the value where the rule turns)."""
+    if rule.operator not in ("<", "<=", ">", ">=") or isinstance(rule.value, tuple):
+        return
+
+    def numeric(name: str) -> bool:
+        return name in action.parameters and table.column(name).type in ("integer", "number")
+
+    def look(path: Any) -> Any:
+        if not isinstance(path, str):
+            return path
+        first, _, rest = path.partition(".")
+        row = {**state[table.name].get(arguments.get(table.key), {}), **arguments}
+        value = row.get(first)
+        if rest and value is not None:
+            value = state[table.column(first).references.split(".")[0]].get(value, {}).get(rest)
+        return value
+
+    value = rule.value[1:] if isinstance(rule.value, str) and rule.value.startswith("$") else rule.value
+    for parameter, other in ((rule.path, value), (value, rule.path)):
+        edge = look(other)
+        if isinstance(parameter, str) and numeric(parameter) and isinstance(edge, int | float):
+            yield parameter, edge
