@@ -1,0 +1,1 @@
+"""What the page says: small view models computed from the records, no HTML."""
