@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import tempfile
@@ -70,14 +71,22 @@ def cache_key(stage: str, version: str, *parts: Any) -> str:
     return f"{stage}-{content_hash([stage, version, *parts])[:40]}"
 
 
-def result_storage(store_uri: str) -> Any:
-    """Return the saved Prefect block that keeps cached results as JSON under `results/` of the store."""
+@functools.lru_cache(maxsize=8)
+def _saved_storage(store_uri: str, server: str) -> Any:
     from flows.results import StoreResults
 
     name = "agentworld-" + hashlib.sha256(store_uri.encode()).hexdigest()[:12]
     block = StoreResults(uri=store_uri)
     block.save(name, overwrite=True, _sync=True)
     return block
+
+
+def stored(work: Any, store_uri: str) -> Any:
+    """Return a Prefect task or flow whose results are kept as JSON under `results/` of the store."""
+    server = os.environ.get("PREFECT_API_URL", "")
+    return work.with_options(
+        result_storage=_saved_storage(store_uri, server), result_serializer="json", persist_result=True
+    )
 
 
 @contextlib.contextmanager

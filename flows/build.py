@@ -1,0 +1,268 @@
+"""Build environments: mine a theme's world, write and test its tools, commit. Each stage is cached by its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from prefect import flow, task
+from prefect.artifacts import create_table_artifact
+from prefect.context import TaskRunContext
+
+from flows.console import bar
+from flows.costs import measured
+from flows.discover import selected_themes, theme_hash
+from flows.runtime import cache_key, compute, default_store, stored, workers
+from schemas.base import canonical_json
+from schemas.database import Database
+from schemas.environment import Environment, Rejection
+from schemas.settings import DEFAULTS, Settings
+from schemas.theme import Provenance, Source, Theme
+from schemas.tool import Tool, ToolTest
+from tasks.store import commit_environment, environment_rows, get_blob, open_store, put_blob, write_dataset
+
+
+def _put_records(store_uri: str, records: Sequence[Any]) -> str:
+    return put_blob(open_store(store_uri), canonical_json([r.model_dump(mode="json") for r in records]).encode())
+
+
+def _get_records(store_uri: str, sha256: str, model: type) -> list[Any]:
+    import json
+
+    return [model.model_validate(row) for row in json.loads(get_blob(open_store(store_uri), sha256))]
+
+
+def mine_world(
+    store_uri: str, theme: Theme, corpus: tuple[str, ...], seed: int, rounds: int, guideline: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world."""
+    from tasks.mining import MiningError, mine, open_corpus
+
+    store = open_store(store_uri)
+    with measured() as cost:
+        try:
+            world = mine(theme, open_corpus(corpus), seed=seed, rounds=rounds, guideline=guideline)
+        except MiningError as error:
+            rejections = [r.model_dump() for r in error.rejections]
+            return {"rejected": str(error), "rejections": rejections, "cost": cost.as_dict()}
+    return {
+        "env_id": world.database.env_id,
+        "name": world.database.name,
+        "database": put_blob(store, canonical_json(world.database).encode()),
+        "snapshot": put_blob(store, world.snapshot),
+        "provenance": _put_records(store_uri, world.provenance),
+        "sources": _put_records(store_uri, world.sources),
+        "rejections": [rejection.model_dump() for rejection in world.rejections],
+        "cost": cost.as_dict(),
+    }
+
+
+def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Write an environment's tools and tests, run the tests in the sandbox, and keep what passes."""
+    from tasks.coding import crosscheck, write_tests, write_tools
+    from tasks.sandbox import SandboxWorker, sandbox_strength
+
+    store = open_store(store_uri)
+    with measured() as cost:
+        database = Database.model_validate_json(get_blob(store, mined["database"]))
+        snapshot = get_blob(store, mined["snapshot"])
+        tools = write_tools(database, seed)
+        with SandboxWorker() as worker:
+            tests = write_tests(database, snapshot, tools, seed)
+            result = crosscheck(database, snapshot, tools, tests, worker)
+    return {
+        "tools": _put_records(store_uri, result.tools),
+        "tests": _put_records(store_uri, result.tests),
+        "n_tools": len(result.tools),
+        "rejections": [rejection.model_dump() for rejection in result.rejections],
+        "sandbox": sandbox_strength().name,
+        "cost": cost.as_dict(),
+    }
+
+
+def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
+    from tasks.mining import STAGE_VERSION, open_corpus
+
+    return cache_key(
+        "mine",
+        STAGE_VERSION,
+        theme_hash(arguments["theme"]),
+        open_corpus(tuple(arguments["corpus"])).fingerprint,
+        arguments["seed"],
+        arguments["rounds"],
+        arguments["guideline"],
+    )
+
+
+def _code_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
+    from tasks.coding import STAGE_VERSION
+
+    mined = arguments["mined"]
+    return cache_key("code", STAGE_VERSION, mined["database"], mined["snapshot"], arguments["seed"])
+
+
+@task(
+    name="mine",
+    task_run_name="mine {theme.theme_id}",
+    cache_key_fn=_mine_key,
+    persist_result=True,
+    result_serializer="json",
+    retries=1,
+    retry_delay_seconds=2,
+)
+def mine_task(
+    store_uri: str,
+    theme: Theme,
+    corpus: tuple[str, ...],
+    seed: int,
+    rounds: int,
+    guideline: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Run `mine_world` on a worker."""
+    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline)
+
+
+@task(
+    name="code",
+    task_run_name="code {theme_id}",
+    cache_key_fn=_code_key,
+    persist_result=True,
+    result_serializer="json",
+    retries=1,
+    retry_delay_seconds=2,
+)
+def code_task(store_uri: str, theme_id: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Run `code_tools` on a worker."""
+    return compute(code_tools, store_uri, mined, seed)
+
+
+MINIMUM_TOOLS = 8
+"""An environment with fewer accepted tools is rejected."""
+
+
+def _commit(store_uri: str, theme: Theme, mined: dict[str, Any], coded: dict[str, Any], key: str) -> Environment:
+    store = open_store(store_uri)
+    env_id = mined["env_id"]
+    rejections = [Rejection.model_validate(r) for r in (*mined["rejections"], *coded["rejections"])]
+    write_dataset(store, "rejections", f"build-{theme.theme_id}", rejections)
+    row = Environment(
+        env_id=env_id,
+        theme_id=theme.theme_id,
+        name=mined["name"],
+        category_l1=theme.category_l1,
+        category_l2=theme.category_l2,
+        state="accepted",
+        build_key=key,
+        sandbox=coded["sandbox"],
+    )
+    if coded["n_tools"] < MINIMUM_TOOLS:
+        reason = f"{coded['n_tools']} accepted tools, at least {MINIMUM_TOOLS} are needed"
+        row = row.model_copy(update={"state": "rejected", "reason": reason})
+        write_dataset(store, "environments", env_id, [row])
+        return row
+    return commit_environment(
+        store,
+        row,
+        Database.model_validate_json(get_blob(store, mined["database"])),
+        get_blob(store, mined["snapshot"]),
+        _get_records(store_uri, coded["tools"], Tool),
+        _get_records(store_uri, coded["tests"], ToolTest),
+        _get_records(store_uri, mined["provenance"], Provenance),
+        _get_records(store_uri, mined["sources"], Source),
+    )
+
+
+def _not_built(store_uri: str, theme: Theme, state: str, reason: str, rejections: Sequence[Rejection]) -> Environment:
+    """Record a build that ended without an environment, under the theme's id; an older accepted one stays."""
+    store = open_store(store_uri)
+    row = Environment(
+        env_id=f"env-{theme.theme_id}",
+        theme_id=theme.theme_id,
+        name=theme.name,
+        category_l1=theme.category_l1,
+        category_l2=theme.category_l2,
+        state=state,
+        reason=reason,
+    )
+    write_dataset(store, "rejections", f"build-{theme.theme_id}", rejections)
+    older = [r for r in environment_rows(store, "accepted") if r.theme_id == theme.theme_id and not r.lineage]
+    if not older:
+        write_dataset(store, "environments", row.env_id, [row])
+    return row
+
+
+@task(name="build", task_run_name="build {theme.theme_id}")
+def build_environment(store_uri: str, theme: Theme, settings: Settings) -> dict[str, Any]:
+    """Build one environment from its stages, each of them retried and cached; every build ends in a recorded state.
+
+    Returns {env_id, state, reason, tools, stages: {name: {wall_s, cpu_s}}}.
+    """
+    stages: dict[str, Any] = {}
+    try:
+        mined = stored(mine_task, store_uri)(
+            store_uri, theme, settings.corpus, settings.seed, settings.complexify_rounds
+        )
+        stages["mine"] = mined["cost"]
+        if "rejected" in mined:
+            rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
+            row = _not_built(store_uri, theme, "rejected", mined["rejected"], rejections)
+        else:
+            coded = stored(code_task, store_uri)(store_uri, theme.theme_id, mined, settings.seed)
+            stages["code"] = coded["cost"]
+            row = _commit(store_uri, theme, mined, coded, cache_key("build", "1", mined, coded))
+    except Exception as error:  # a broken build is recorded and must not fail the others
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
+        failure = Rejection(stage="build", key=theme.theme_id, gate="failed", reason=reason)
+        row = _not_built(store_uri, theme, "failed", reason, [failure])
+    return {"env_id": row.env_id, "state": row.state, "reason": row.reason, "tools": row.n_tools, "stages": stages}
+
+
+def assign_splits(store_uri: str, seed: int) -> None:
+    """Write the split of every accepted environment into its row."""
+    from tasks.arena import split_environments
+
+    store = open_store(store_uri)
+    accepted = environment_rows(store, "accepted")
+    splits = split_environments(accepted, seed)
+    for row in accepted:
+        if row.split != splits[row.env_id]:
+            write_dataset(store, "environments", row.env_id, [row.model_copy(update={"split": splits[row.env_id]})])
+
+
+@flow(name="build")
+def build(
+    store: str | None = None,
+    settings: Settings = DEFAULTS,
+    only_failed: bool = False,
+    theme_ids: list[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Build the environments of the stored themes; one that fails never fails the others.
+
+    Args:
+        only_failed: only themes whose build failed or was rejected, or was never ended.
+        theme_ids: only these themes.
+    """
+    uri = open_store(store or default_store()).uri
+    themes = selected_themes(uri, settings)
+    if theme_ids is not None:
+        themes = [theme for theme in themes if theme.theme_id in theme_ids]
+    if only_failed:
+        done = {row.theme_id for row in environment_rows(open_store(uri), "accepted")}
+        themes = [theme for theme in themes if theme.theme_id not in done]
+    results: list[dict[str, Any]] = []
+    with workers(), bar("Build environments", len(themes)) as advance:
+        futures = [build_environment.submit(uri, theme, settings) for theme in themes]
+        for future in futures:
+            results.append(future.result())
+            accepted = sum(r["state"] == "accepted" for r in results)
+            advance(1, f"{accepted} accepted, {len(results) - accepted} not, {sum(r['tools'] for r in results)} tools")
+    assign_splits(uri, settings.seed)
+    table = [{key: r[key] for key in ("env_id", "state", "tools", "reason")} for r in results]
+    create_table_artifact(key="builds", table=table, description="How each build ended")
+    return results
+
+
+@flow(name="rebuild-failed")
+def rebuild_failed(store: str | None = None, settings: Settings = DEFAULTS) -> list[dict[str, Any]]:
+    """Build again what failed or was rejected; finished stages come from the cache."""
+    return build(store, settings, only_failed=True)

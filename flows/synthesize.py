@@ -1,0 +1,197 @@
+"""Synthesise verified tasks for every environment and give each its use (training, RL, diagnosis, arena ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from prefect import flow, task
+from prefect.artifacts import create_table_artifact
+from prefect.context import TaskRunContext
+
+from flows.console import bar
+from flows.costs import measured
+from flows.runtime import cache_key, compute, default_store, stored, workers
+from schemas.base import content_hash
+from schemas.environment import Environment, Rejection
+from schemas.settings import DEFAULTS, Settings
+from schemas.task import AgentTask
+from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, write_dataset
+
+
+def fingerprint(task: AgentTask) -> str:
+    """Return what makes two tasks the same for a policy: the environment, the oracle and the expected outcome."""
+    return content_hash([task.env_id, task.oracle, task.expected_answer])
+
+
+def tasks_of(store_uri: str, *uses: str) -> list[AgentTask]:
+    """Return the stored tasks of the given uses, in key order."""
+    store = open_store(store_uri)
+    keys = [key for key in list_keys(store, "agent_tasks") if key.partition("/")[0] in uses]
+    return [task_ for key in keys for task_ in read_dataset(store, "agent_tasks", key)]
+
+
+def seen_tasks(store_uri: str, env_id: str, without: Iterable[str]) -> set[str]:
+    """Return the fingerprints of an environment's stored tasks, those of the uses `without` aside."""
+    store, left_out = open_store(store_uri), set(without)
+    return {
+        fingerprint(task_)
+        for key in list_keys(store, "agent_tasks")
+        if key.endswith(f"/{env_id}") and key.partition("/")[0] not in left_out
+        for task_ in read_dataset(store, "agent_tasks", key)
+    }
+
+
+def make_tasks(
+    store_uri: str, env_id: str, uses: Mapping[str, int], seed: int, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Synthesise tasks for one environment, give them their uses and write them; return counts.
+
+    Args:
+        uses: use -> number wanted. With fewer tasks than wanted, each use gets its share.
+        options: passed to the synthesiser: skills, kinds, phrasing, arm, guideline_id.
+    """
+    from tasks.synthesis import synthesize as synthesise_tasks
+
+    store = open_store(store_uri)
+    world = load_environment(store, env_id)
+    options = dict(options)
+    marks = {name: options.pop(name) for name in ("arm", "guideline_id") if name in options}
+    with measured() as cost:
+        result = synthesise_tasks(
+            world.database, world.snapshot, world.tools, seed=seed, n=sum(uses.values()), **options
+        )  # fmt: skip
+    seen = seen_tasks(store_uri, env_id, without=uses)
+    fresh = [t for t in result.tasks if fingerprint(t) not in seen]
+    known = len(result.tasks) - len(fresh)
+    rejections = list(result.rejections)
+    rejections += [
+        Rejection(stage="synthesis", key=t.task_id, gate="seen_before", reason="an older task equals it", env_id=env_id)
+        for t in result.tasks
+        if fingerprint(t) in seen
+    ]
+    made = {}
+    for use, chosen in share(fresh, uses).items():
+        rows = [t.model_copy(update={"split": use, **marks}) for t in chosen]
+        made[use] = write_dataset(store, "agent_tasks", f"{use}/{env_id}", rows)
+    write_dataset(store, "rejections", f"tasks-{'-'.join(uses)}-{env_id}", rejections)
+    return {"env_id": env_id, "made": made, "rejected": len(rejections), "known": known, "cost": cost.as_dict()}
+
+
+def share(tasks: list[AgentTask], uses: Mapping[str, int]) -> dict[str, list[AgentTask]]:
+    """Deal tasks to uses in proportion to what each wants, kind by kind, so that every use sees every kind.
+
+    At each step the use that is furthest behind its share gets the next task; the order of uses breaks ties.
+    """
+    hands: dict[str, list[AgentTask]] = {use: [] for use in uses}
+    for task_ in sorted(tasks, key=lambda t: (t.kind, t.template, t.task_id)):
+        open_uses = [use for use in uses if len(hands[use]) < uses[use]]
+        if not open_uses:
+            break
+        use = min(open_uses, key=lambda name: len(hands[name]) / uses[name])
+        hands[use].append(task_)
+    return hands
+
+
+def _task_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
+    from tasks.synthesis import STAGE_VERSION
+
+    return cache_key(
+        "tasks",
+        STAGE_VERSION,
+        arguments["world"],
+        dict(arguments["uses"]),
+        arguments["seed"],
+        dict(arguments["options"]),
+    )
+
+
+@task(
+    name="synthesize-environment",
+    task_run_name="tasks {env_id}",
+    cache_key_fn=_task_key,
+    retries=1,
+    retry_delay_seconds=2,
+)
+def make_tasks_task(
+    store_uri: str, env_id: str, world: str, uses: dict[str, int], seed: int, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Run `make_tasks` on a worker. `world` is the hash of the environment's state and tools, for the cache key."""
+    return compute(make_tasks, store_uri, env_id, uses, seed, options)
+
+
+def world_hash(row: Environment) -> str:
+    """Return the hash of all that tasks of an environment depend on."""
+    return content_hash([row.snapshot_sha256, row.database_sha256, row.tools_sha256])
+
+
+def per_environment(total: int, count: int) -> int:
+    """Return how many of `total` each of `count` environments gets, rounded up."""
+    return -(-total // max(count, 1))
+
+
+def wanted_uses(rows: list[Environment], settings: Settings) -> dict[str, dict[str, int]]:
+    """Return, for each environment, the uses of its tasks and how many of each are wanted.
+
+    Held-out environments give arena tasks only: the diagnosis never sees them, so that no regeneration can aim at
+    them. Development environments give development tasks only.
+    """
+    train = [row for row in rows if row.split == "train"]
+    held_out = [row for row in rows if row.split == "held_out"]
+    development = [row for row in rows if row.split == "development"]
+    arena = per_environment(settings.arena_tasks, len(train) + len(held_out))
+    wanted: dict[str, dict[str, int]] = {}
+    for row in train:
+        wanted[row.env_id] = {
+            "train": per_environment(settings.train_tasks, len(train)),
+            "rl": per_environment(settings.rl_tasks, len(train)),
+            "diagnosis": per_environment(settings.diagnosis_tasks, len(train)),
+            "arena": arena,
+        }
+    for row in held_out:
+        wanted[row.env_id] = {"arena": arena}
+    for row in development:
+        wanted[row.env_id] = {"development": per_environment(settings.development_tasks, len(development))}
+    return wanted
+
+
+def run_synthesis(
+    store_uri: str,
+    title: str,
+    jobs: Mapping[str, Mapping[str, int]],
+    seed: int,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[dict[str, Any]]:
+    """Synthesise for many environments at once, with a progress bar. An environment that breaks is left out of the
+    result, and the rejection under its name says why."""
+    rows = {row.env_id: row for row in environment_rows(open_store(store_uri), "accepted")}
+    work = stored(make_tasks_task, store_uri)
+    results: list[dict[str, Any]] = []
+    with workers(), bar(title, len(jobs)) as advance:
+        futures = {
+            env_id: work.submit(
+                store_uri, env_id, world_hash(rows[env_id]), dict(uses), seed, dict((options or {}).get(env_id, {}))
+            )
+            for env_id, uses in jobs.items()
+        }
+        for env_id, future in futures.items():
+            try:
+                results.append(future.result())
+            except Exception as error:  # recorded; the other environments go on
+                reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
+                row = Rejection(stage="synthesis", key=env_id, gate="failed", reason=reason, env_id=env_id)
+                write_dataset(open_store(store_uri), "rejections", f"tasks-failed-{env_id}", [row])
+            accepted = sum(sum(r["made"].values()) for r in results)
+            advance(1, f"{accepted} accepted, {sum(r['rejected'] for r in results)} rejected")
+    return results
+
+
+@flow(name="synthesize")
+def synthesize(store: str | None = None, settings: Settings = DEFAULTS) -> list[dict[str, Any]]:
+    """Synthesise the tasks of all accepted environments. Returns counts by environment and use."""
+    uri = open_store(store or default_store()).uri
+    rows = environment_rows(open_store(uri), "accepted")
+    results = run_synthesis(uri, "Synthesise tasks", wanted_uses(rows, settings), settings.seed)
+    table = [{"env_id": r["env_id"], **r["made"], "rejected": r["rejected"]} for r in results]
+    create_table_artifact(key="tasks", table=table, description="Accepted tasks by environment and use")
+    return results

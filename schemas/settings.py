@@ -1,0 +1,50 @@
+"""What a run of the loop is asked to do. Every figure that decides what is made lies here and nowhere else."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from schemas.base import Record
+
+
+class Settings(Record):
+    """The settings of a run. The same settings, sources and code give the same environments and tasks."""
+
+    seed: int = 7
+    specs: tuple[str, ...] = Field(default=(), description="files or folders of source documents beside the embedded")
+    corpus: tuple[str, ...] = Field(default=(), description="files or folders of data beside the embedded packages")
+    embedded: bool = Field(default=True, description="also use the embedded themes")
+    themes: tuple[str, ...] = Field(default=(), description="only themes whose id starts with one of these; () is all")
+    complexify_rounds: int = Field(default=1, ge=0, description="rounds of complexification of a new environment")
+    train_tasks: int = Field(default=160, ge=1, description="accepted tasks of training environments, traces released")
+    rl_tasks: int = Field(default=120, ge=1, description="tasks for RL: their traces are withheld from SFT")
+    development_tasks: int = Field(default=60, ge=1, description="tasks that settings and checkpoints are chosen on")
+    diagnosis_tasks: int = Field(default=120, ge=1, description="tasks that the diagnosis looks at")
+    arena_tasks: int = Field(default=320, ge=1, description="tasks of each arena round, over both splits")
+    variants: int = Field(default=6, ge=0, description="seeded variants of each training environment, for practice")
+    practice_tasks: int = Field(default=200, ge=1, description="executed oracle episodes an environment or variant")
+    sft_seconds: float = Field(default=150, gt=0, description="wall seconds of SFT at most")
+    rl_seconds: float = Field(default=50, gt=0, description="wall seconds of GRPO, and of its SFT control, at most")
+    round_seconds: float = Field(default=50, gt=0, description="wall seconds of continued training in each arm")
+    targeted_tasks: int = Field(default=120, ge=1, description="new tasks in the directed arm, and in the control arm")
+    weak_environments: int = Field(default=5, ge=1, description="environments that the diagnosis returns")
+
+
+DEFAULTS = Settings()
+"""The scale of `agentworld run`."""
+
+QUICK = Settings(
+    train_tasks=24,
+    rl_tasks=12,
+    development_tasks=8,
+    diagnosis_tasks=16,
+    arena_tasks=24,
+    variants=1,
+    practice_tasks=40,
+    sft_seconds=15,
+    rl_seconds=8,
+    round_seconds=8,
+    targeted_tasks=12,
+    weak_environments=2,
+)
+"""A scale that shows the whole loop on a few themes; its figures mean nothing."""
