@@ -1,0 +1,188 @@
+"""The pointer network: a small causal transformer with match heads whose outputs point at its own positions.
+
+Pointing: Vinyals et al. 2015, "Pointer Networks"; copying beside a vocabulary: See et al. 2017. Match heads (attention
+limited to positions that share content words) and random slots in place of word embeddings are built-in priors: the
+network cannot learn what a noun means, only how nouns of prompt, tools and observations meet.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from tasks.policies.pointer.batches import Batch, Decisions
+from tasks.policies.pointer.session import N_FEATURES
+from tasks.policies.pointer.units import N_NUMBERS, N_SHAPES, Kind
+
+N_RELATIONS = 4
+_SHARPNESS = 4.0
+_NEVER = -1e4
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Sizes of the network. `heads` counts free and match heads; four of them are match heads."""
+
+    vocabulary: int
+    width: int = 96
+    layers: int = 4
+    heads: int = 6
+    slot: int = 48
+    places: int = 164
+    rows: int = 32
+    steps: int = 32
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the sizes as a JSON object."""
+        return asdict(self)
+
+
+class Block(nn.Module):
+    """A pre-norm transformer block over new units that may also look at cached earlier ones."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm = nn.LayerNorm(width)
+        self.project = nn.Linear(width, 3 * width)
+        self.merge = nn.Linear(width, width)
+        self.norm2 = nn.LayerNorm(width)
+        self.expand = nn.Linear(width, 2 * width)
+        self.contract = nn.Linear(2 * width, width)
+
+    def forward(self, x: Tensor, mask: Tensor, memory: KeyValues | None, layer: int) -> Tensor:
+        """Return the block's output (batch x new x width); `mask` is batch x heads x new x all."""
+        batch, new, width = x.shape
+        q, k, v = self.project(self.norm(x)).view(batch, new, 3, self.heads, width // self.heads).unbind(2)
+        k, v = k.transpose(1, 2), v.transpose(1, 2)
+        if memory is not None:
+            k, v = memory.extend(layer, k, v)
+        mixed = F.scaled_dot_product_attention(q.transpose(1, 2), k, v, attn_mask=mask)
+        x = x + self.merge(mixed.transpose(1, 2).reshape(batch, new, width))
+        return x + self.contract(F.gelu(self.expand(self.norm2(x))))
+
+
+class KeyValues:
+    """What later units need of earlier ones, for many sequences of unequal length: keys, values, pointer targets."""
+
+    def __init__(self, layers: int, batch: int, heads: int, room: int, width: int) -> None:
+        self.keys = torch.zeros((layers, batch, room, heads, width // heads))
+        self.values = torch.zeros_like(self.keys)
+        self.targets = torch.zeros((batch, room, width))
+        self.rows = torch.arange(batch)
+        self.places = torch.zeros((batch, 0), dtype=torch.long)
+        self.end = 0
+
+    def aim(self, rows: list[int], starts: list[int], new: int, end: int) -> None:
+        """Say which sequences the next forward extends (`rows`), from which places on, and by how many units."""
+        self.rows = torch.tensor(rows)
+        self.places = torch.tensor(starts)[:, None] + torch.arange(new)[None]
+        self.end = end
+        short = end - self.targets.shape[1]
+        if short > 0:
+            self.keys = F.pad(self.keys, (0, 0, 0, 0, 0, short + 128))
+            self.values = F.pad(self.values, (0, 0, 0, 0, 0, short + 128))
+            self.targets = F.pad(self.targets, (0, 0, 0, short + 128))
+
+    def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Store the new units' keys and values (batch x heads x new x part); return those of all units."""
+        index = (self.rows[:, None], self.places)
+        self.keys[layer][index] = k.transpose(1, 2)
+        self.values[layer][index] = v.transpose(1, 2)
+        k, v = self.keys[layer, :, : self.end][self.rows], self.values[layer, :, : self.end][self.rows]
+        return k.transpose(1, 2), v.transpose(1, 2)
+
+    def keep(self, targets: Tensor) -> Tensor:
+        """Store the new units' pointer targets (batch x new x width); return those of all units."""
+        self.targets[self.rows[:, None], self.places] = targets
+        return self.targets[self.rows, : self.end]
+
+
+class PointerNetwork(nn.Module):
+    """Embeds units, mixes them, and scores the candidates of each decision."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        width = config.width
+        self.config = config
+        self.kind = nn.Embedding(len(Kind), width)
+        self.shape = nn.Embedding(N_SHAPES, width)
+        self.place = nn.Embedding(config.places, width)
+        self.row = nn.Embedding(config.rows, width)
+        self.step = nn.Embedding(config.steps, width)
+        self.shared = nn.Embedding(config.vocabulary, config.slot, padding_idx=0)
+        self.named = nn.Linear(config.slot, width, bias=False)
+        self.valued = nn.Linear(config.slot, width, bias=False)
+        self.numbers = nn.Linear(N_NUMBERS, width, bias=False)
+        for table in (self.kind, self.shape, self.place, self.row, self.step):
+            nn.init.normal_(table.weight, std=0.3)
+        self.blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.layers))
+        self.norm = nn.LayerNorm(width)
+        self.target = nn.Linear(width, width, bias=False)
+        self.query = nn.Linear(width, 3 * width, bias=False)
+        self.relations = nn.Parameter(torch.full((3, N_RELATIONS), 1.0))
+        self.features = nn.Parameter(torch.zeros(3, N_FEATURES))
+
+    def embed(self, batch: Batch) -> Tensor:
+        """Return the units' embeddings before any attention (batch x new x width)."""
+        words = batch.slots + self.shared(batch.words)
+        kind, shape, place, row, step = batch.table.unbind(1)
+        x = self.kind(kind) + self.shape(shape) + self.place(place) + self.row(row) + self.step(step)
+        x = x + self.named(batch.keys @ words) + self.valued(batch.values @ words)
+        return x + self.numbers(batch.numbers)
+
+    def masks(self, relations: Tensor, allowed: Tensor) -> Tensor:
+        """Return the attention bias (batch x heads x new x all) of free and match heads.
+
+        `relations` (batch x 4 x new x all) are cosines of bags of words; `allowed` (batch x new x all) is causality.
+        A match head sees only positions that share a word, and the sink at position 0.
+        """
+        seen = torch.where(allowed, 0.0, _NEVER)
+        matched = torch.where(relations > 0.05, relations * _SHARPNESS, _NEVER) + seen[:, None]
+        matched[..., 0] = 0.0
+        free = seen[:, None].expand(-1, self.config.heads - N_RELATIONS, -1, -1)
+        return torch.cat([free, matched], dim=1)
+
+    def forward(self, batch: Batch, memory: KeyValues | None = None) -> tuple[Tensor, Tensor]:
+        """Return the units' states (batch x new x width) and the relations (batch x 4 x new x all)."""
+        mask = self.masks(batch.relations, batch.allowed)
+        x = self.embed(batch)
+        for layer, block in enumerate(self.blocks):
+            x = block(x, mask, memory, layer)
+        return self.norm(x), batch.relations
+
+    def point(self, states: Tensor, relations: Tensor, decisions: Decisions) -> Tensor:
+        """Return the log-probability of every candidate (B x D x T) of every decision.
+
+        `states` are those of all units (B x T x width), `relations` (B x 4 x D x T) those of the asking units.
+        """
+        width = self.config.width
+        index = decisions.asks[:, :, None].expand(-1, -1, width)
+        return self.score(states.gather(1, index), self.target(states), relations, decisions)
+
+    def score(self, asking: Tensor, targets: Tensor, relations: Tensor, decisions: Decisions) -> Tensor:
+        """Return log-probabilities as `point`, from asking states (B x D x width) and targets (B x T x width)."""
+        batch, count, width = asking.shape
+        heads = decisions.heads
+        queries = self.query(asking).view(batch, count, 3, width)
+        queries = queries.gather(2, heads[:, :, None, None].expand(-1, -1, 1, width)).squeeze(2)
+        scores = queries @ targets.transpose(1, 2) / math.sqrt(width)
+        strengths = 4.0 * self.relations[heads]
+        scores = scores + (relations * strengths.permute(0, 2, 1)[..., None]).sum(1)
+        scores = scores + (decisions.features.float() @ self.features[heads][..., None]).squeeze(-1)
+        return F.log_softmax(scores.masked_fill(~decisions.mask, _NEVER), dim=-1)
+
+
+def log_likelihood(network: PointerNetwork, batch: Batch, decisions: Decisions) -> tuple[Tensor, Tensor]:
+    """Return, by decision (B x D), the log-probability of what was chosen and the entropy over candidates."""
+    states, relations = network(batch)
+    index = decisions.asks[:, None, :, None].expand(-1, N_RELATIONS, -1, relations.shape[-1])
+    scores = network.point(states, relations.gather(2, index), decisions)
+    chosen = scores.masked_fill(~decisions.chosen, _NEVER).logsumexp(-1)
+    entropy = -(scores.exp() * scores).sum(-1)
+    return chosen, entropy

@@ -1,0 +1,63 @@
+"""What SFT and GRPO share: the clock, the schedule, checkpoints and progress lines."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+
+from tasks.training.checkpoints import TrainingState
+from tasks.training.config import Progress
+
+
+class Loop:
+    """Counts steps and seconds of one training and says when to stop."""
+
+    def __init__(self, state: TrainingState, workdir: Path) -> None:
+        self.state, self.workdir, self.config = state, workdir, state.config
+        self._cpu, self._wall = time.process_time(), time.monotonic()
+
+    def clock(self) -> None:
+        """Add the time since the last call to the state."""
+        cpu, wall = time.process_time(), time.monotonic()
+        self.state.cpu_seconds += cpu - self._cpu
+        self.state.wall_seconds += wall - self._wall
+        self._cpu, self._wall = cpu, wall
+
+    def progress(self) -> float:
+        """Return how much of the training is done, 0 to 1, by steps or by CPU time, whichever is further."""
+        done = self.state.step / self.config.steps
+        if self.config.max_cpu_seconds:
+            done = max(done, self.state.cpu_seconds / self.config.max_cpu_seconds)
+        return min(1.0, done)
+
+    def set_learning_rate(self) -> None:
+        """Warm up, then follow a cosine down to the floor."""
+        warm = min(1.0, (self.state.step + 1) / max(1, self.config.warmup))
+        cosine = 0.5 * (1 + math.cos(math.pi * self.progress()))
+        rate = self.config.learning_rate * warm * (self.config.floor + (1 - self.config.floor) * cosine)
+        for group in self.state.optimizer.param_groups:
+            group["lr"] = rate
+
+    def finish_step(self, **values: float) -> None:
+        """Count a step; print and record its values when due; write a checkpoint when due."""
+        state, config = self.state, self.config
+        state.step += 1
+        self.clock()
+        done = self.progress() >= 1.0
+        if state.step % config.log_every == 0 or done or state.step == 1:
+            state.log(step=state.step, **values)
+            line = Progress(
+                step=state.step,
+                steps=config.steps,
+                cpu_seconds=round(state.cpu_seconds, 3),
+                loss=values.get("loss"),
+                reward=values.get("reward"),
+                entropy=values.get("entropy"),
+                values={k: v for k, v in values.items() if k not in ("loss", "reward", "entropy")},
+            )
+            print(line.model_dump_json(), flush=True, file=sys.stdout)
+        state.finished = done
+        if done or state.step % config.checkpoint_every == 0:
+            state.save(self.workdir)
