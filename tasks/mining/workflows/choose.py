@@ -1,0 +1,87 @@
+"""Which business processes fit a theme, about which mined tables, in which nouns; the words that decided are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.base import content_hash
+from schemas.database import Table
+from schemas.theme import Theme
+from tasks.mining.workflows.archetypes import ARCHETYPES
+from tasks.mining.workflows.nouns import stems
+from tasks.mining.workflows.plan import Archetype, Wording
+
+MINIMUM_ROWS = 20
+"""A workflow is about a mined table of at least as many rows."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A process that fits: the mined table that it is about, its nouns, its score and the words that decided."""
+
+    archetype: Archetype
+    resource: Table
+    wording: Wording
+    score: float
+    words: tuple[str, ...]
+
+
+def theme_words(theme: Theme) -> dict[str, float]:
+    """Return the stems of a theme's document with weights: name 3, terms and operations 2, the rest 1; each once."""
+    weights: dict[str, float] = {}
+    described = " ".join((theme.description, *theme.needs, *theme.rules, *(o.description for o in theme.operations)))
+    named = " ".join((*theme.terms, *(o.name for o in theme.operations)))
+    for text, weight in ((described, 1.0), (named, 2.0), (theme.name, 3.0)):
+        for word in stems(text):
+            weights[word] = max(weight, weights.get(word, 0.0))
+    return weights
+
+
+def choose(theme: Theme, tables: Sequence[Table], count: int = 2) -> list[Match]:
+    """Return the `count` processes that fit a theme best, the best first, about different tables where possible.
+
+    The score is the weighted sum of the archetype's cues in the theme; ties are broken by the hash of theme and
+    name, so that themes which say nothing still differ. Without a table of enough rows the result is empty.
+    """
+    words = theme_words(theme)
+    usable = [table for table in tables if table.rows >= MINIMUM_ROWS and table.origin == "mined"]
+    if not usable:
+        return []
+    ranked: list[tuple[float, str, Archetype, tuple[str, ...]]] = []
+    for archetype in ARCHETYPES:
+        weighted = [(cue, float(weight)) for cue, _, weight in (c.partition(":") for c in archetype.cues.split())]
+        found = {cue: words[root] * weight for cue, weight in weighted for root in stems(cue) if root in words}
+        telling = tuple(sorted(found, key=lambda cue: (-found[cue], cue)))
+        fit = max(_fit(archetype, table, words) for table in usable)
+        score = sum(found.values()) + 0.5 * fit
+        ranked.append((score, content_hash([theme.theme_id, archetype.name]), archetype, telling))
+    ranked.sort(key=lambda entry: (-entry[0], entry[1]))
+    matches: list[Match] = []
+    for score, _, archetype, telling in ranked[:count]:
+        taken = {match.resource.name for match in matches}
+        resource = max(
+            usable,
+            key=lambda table: (_fit(archetype, table, words) - 2.0 * (table.name in taken), table.rows, table.name),
+        )
+        matches.append(Match(archetype, resource, _wording(archetype, resource, words), score, telling[:6]))
+    return matches
+
+
+def _fit(archetype: Archetype, table: Table, words: dict[str, float]) -> float:
+    """How well a mined table serves as what a process is about: named by the archetype, by the theme, labelled."""
+    noun = stems(f"{table.noun} {table.name}")
+    wanted = set(stems(archetype.resources))
+    score = 4.0 * any(root in wanted for root in noun) + max((words.get(root, 0.0) for root in noun), default=0.0)
+    referring = sum(1 for column in table.columns if column.role == "reference")
+    return score + 2.0 * bool(table.label) - 0.5 * referring + min(table.rows, 300) / 300
+
+
+def _wording(archetype: Archetype, resource: Table, words: dict[str, float]) -> Wording:
+    own = set(stems(f"{resource.noun} {resource.name}"))
+
+    def agreement(wording: Wording) -> float:
+        return sum(words.get(root, 0.0) + 2.0 * (root in own) for root in set(stems(wording.cues)))
+
+    best = max(archetype.wordings[:-1], key=agreement)
+    return best if agreement(best) >= 3.0 else archetype.wordings[-1]
