@@ -3,8 +3,9 @@
 A theme's vector (features.py) is compared with the words of every subcategory. A subcategory's score is the sum over
 its words of vector weight x lexicon weight, divided by the square root of the number of its words, so that a long list
 has no advantage. Level 1 is the category whose subcategories' scores have the largest Euclidean norm, level 2 its best
-subcategory, level 3 the leaf: the theme itself under its own name, as every environment is a leaf in the paper. No theme's
-place depends on another theme, so that adding one moves none; the paper's clustering does not have this property.
+subcategory, level 3 the leaf: the theme itself under its own name, as every environment is a leaf in the paper.
+No theme's place depends on another theme, so that adding one moves none; clustering, as in the
+paper, does not have this property.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from tasks.themes.text import plain, refusing, sentences, shorten, snake, unique
 
 _ASIDE = re.compile(r"<(note|important)>.*?</\1>", re.DOTALL)  # the same notice under each operation: not its topic
 
+_STATE_ERROR = re.compile(r"Exists|InUse|State|LimitExceeded|QuotaExceeded|Expired")
+
 
 def is_service_model(value: Any) -> bool:
     """Say whether a JSON value looks like a botocore service model."""
@@ -40,7 +42,7 @@ def read_service_model(value: dict[str, Any]) -> Reading:
                 parameters=_members(shapes, body),
             )
         )
-        rules += [(snake(str(name)), line) for line in refusing(text)]
+        rules += [(snake(str(name)), line) for line in [*refusing(text), *_refusals(shapes, body)]]
     about = plain(_ASIDE.sub(" ", str(value.get("documentation") or "")))
     return Reading(
         kind="botocore",
@@ -49,6 +51,18 @@ def read_service_model(value: dict[str, Any]) -> Reading:
         operations=tuple(found),
         rules=rule_lines(rules),
     )
+
+
+def _refusals(shapes: dict[str, Any], operation: dict[str, Any]) -> list[str]:
+    """Return what the model says about the errors that mean a refusal by state, not a fault or a missing right."""
+    out = []
+    errors = operation.get("errors")
+    for reference in errors if isinstance(errors, list) else []:
+        name = str(reference.get("shape")) if isinstance(reference, dict) else ""
+        shape = shapes.get(name)
+        if _STATE_ERROR.search(name) and isinstance(shape, dict):
+            out += sentences(plain(str(shape.get("documentation") or "")))[:1]
+    return out
 
 
 def _members(shapes: dict[str, Any], operation: dict[str, Any]) -> tuple[str, ...]:

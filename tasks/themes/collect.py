@@ -75,11 +75,12 @@ def _theme(spec: SourceSpec, fetched: Fetched) -> tuple[Theme, Source]:
     reading = read(fetched.content, fallback_name=fetched.stem)
     reading = replace(reading, needs=unique([*reading.needs, *spec.needs]))
     digest = content_hash(fetched.content)
+    version = fetched.version or digest[:12]  # a file of no release is its own version
     licence = reading.licence if spec.licence == "NOASSERTION" and reading.licence else spec.licence
     source = Source(
-        source_id=content_hash([fetched.uri, fetched.version, digest])[:16],
+        source_id=content_hash([fetched.uri, version, digest])[:16],
         uri=fetched.uri,
-        version=fetched.version,
+        version=version,
         sha256=digest,
         retrieved_at=fetched.retrieved_at,
         licence=licence,

@@ -92,7 +92,7 @@ def _yaml(text: str) -> Any:
     """Parse YAML with the safe loader, after one pass over its events that bounds depth and expanded size."""
     try:
         _measure(text)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+        return yaml.load(text, Loader=_Loader)  # a safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

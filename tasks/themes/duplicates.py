@@ -46,11 +46,7 @@ def merge_duplicates(themes: Sequence[Theme], threshold: float = THRESHOLD) -> t
         score, twin = max(near, key=lambda pair: (pair[0], pair[1].theme_id), default=(0.0, None))
         if twin is not None:
             aliases[twin.theme_id] += [theme.theme_id, *theme.aliases]
-            shared = len({op.name for op in theme.operations} & {op.name for op in twin.operations})
-            reason = (
-                f"similarity {score:.2f} (limit {_limit(theme, twin, threshold):g}) to {twin.theme_id}: {shared} of {len(theme.operations)} "
-                f"operations have the same names; kept the one with {len(twin.operations)} operations"
-            )
+            reason = _reason(theme, twin, score, _limit(theme, twin, threshold))
             rejections.append(Rejection(stage="themes", key=theme.theme_id, gate="near_duplicate", reason=reason))
             continue
         for feature in own:
@@ -62,6 +58,14 @@ def merge_duplicates(themes: Sequence[Theme], threshold: float = THRESHOLD) -> t
         for theme in kept
     ]
     return sorted(merged, key=lambda one: one.theme_id), sorted(rejections, key=lambda one: one.key)
+
+
+def _reason(theme: Theme, twin: Theme, score: float, limit: float) -> str:
+    shared = len({op.name for op in theme.operations} & {op.name for op in twin.operations})
+    return (
+        f"similarity {score:.2f} (limit {limit:g}) to {twin.theme_id}: {shared} of {len(theme.operations)} operations "
+        f"have the same names; kept the one with {len(twin.operations)} operations"
+    )
 
 
 def _limit(first: Theme, second: Theme, threshold: float) -> float:

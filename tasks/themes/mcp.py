@@ -27,14 +27,13 @@ def read_mcp(value: Any, *, fallback_name: str = "") -> Reading:
     Raises:
         UnreadableSource: if a tool has no name or a malformed schema, or there is no tool.
     """
-    body, meta = _body(value), value.get("_meta") or {}
-    info = value.get("serverInfo") or {}
+    body, meta, info = _body(value), _mapping(value.get("_meta")), _mapping(value.get("serverInfo"))
     operations, rules = [], []
     for position, tool in enumerate(body["tools"]):
         operation, text = _operation(position, tool)
         operations.append(operation)
         rules += [(operation.name, line) for line in refusing(text)]
-    description = value.get("description") or value.get("instructions") or info.get("description") or ""
+    description = str(value.get("description") or value.get("instructions") or info.get("description") or "")
     stated = [("", line) for line in _texts(meta.get("rules"))] + [("", line) for line in refusing(plain(description))]
     return Reading(
         kind="mcp",
@@ -65,6 +64,10 @@ def _operation(position: int, tool: Any) -> tuple[Operation, str]:
     text = plain(str(tool.get("description") or tool.get("title") or ""))
     parameters = unique(snake(str(name)) for name in properties)
     return Operation(name=snake(tool["name"]), description=shorten(text, 400), parameters=parameters), text
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _texts(value: Any) -> list[str]:

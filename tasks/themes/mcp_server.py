@@ -28,7 +28,7 @@ def list_tools(command: Sequence[str], timeout_s: float = TIMEOUT_S) -> dict[str
             return pool.submit(lambda: asyncio.run(asyncio.wait_for(_talk(command), timeout_s))).result()
         except TimeoutError:
             reason = f"no answer to tools/list within {timeout_s:g} s"
-        except Exception as error:  # noqa: BLE001 - whatever a foreign server does is one rejection
+        except Exception as error:  # whatever a foreign server does is one rejection
             while isinstance(error, BaseExceptionGroup):
                 error = error.exceptions[0]
             reason = f"{type(error).__name__}: {error}"

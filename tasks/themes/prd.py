@@ -3,7 +3,8 @@
 The title is the first level-1 heading. Sections are level-2 headings, matched by words in them: background, users,
 workflows (or use cases, user stories, features, functional requirements), interfaces, data. Each level-3 heading of a
 workflow section is an operation ("### Cancel a booking", with the name in backticks if it has one); without level-3
-headings its list items are. Under an operation, "Takes: a, b" lists its parameters and every refusing sentence is a rule.
+headings its list items are. Under an operation, "Takes: a, b" lists its parameters, and every refusing sentence
+is a rule.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from schemas.theme import Operation, ThemeKind
 from tasks.themes.text import unique
 
-MAX_OPERATIONS = 400
+MAX_OPERATIONS = 1000
 MAX_RULES = 60
 
 
@@ -37,9 +37,7 @@ class Reading:
         if not self.name.strip():
             raise UnreadableSource("no_name", "the document has no title or name: give it one")
         if not self.operations:
-            raise UnreadableSource(
-                "no_operations", "the document describes no operation: nothing could be built from it"
-            )
+            raise UnreadableSource("no_operations", "it describes no operation: nothing could be built from it")
         if len(self.operations) > MAX_OPERATIONS:
             raise UnreadableSource(
                 "too_many_operations",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CAMEL_IN_PROSE = re.compile(r"(?<=[a-z]{2})(?=[A-Z][a-z])")  # GeoMatchSet is split, PyPI and APIs are not
@@ -21,43 +24,13 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 
-STOP_WORDS = frozenset(
-    """a about above after again against all also although am an and another any are as at be because been before
-    being below between both but by can cannot could did do does doing done down during each either else etc every few
-    first for from further had has have having he her here hers him his how however if in instead into is it its itself
-    just last least less like made make makes many may me might more most much must my near need needs neither never
-    next no nor not now of off on once one only onto or other others our out over own per rather s same second see set
-    she should since so some still such t than that the their them then there these they this those three through thus
-    to too two under unless until up upon us use used uses using very via was we were what when where whether which
-    while who whole whom whose why will with within without would yes yet you your""".split()
-)
+_LISTS = yaml.safe_load((Path(__file__).parent / "common_words.yaml").read_text(encoding="utf-8"))
+_WARNS = re.compile(r"be (?:undone|recovered|restored|reversed)\b", re.IGNORECASE)  # a warning, not a refusal
+
+STOP_WORDS = frozenset(_LISTS["stop"].split())
 """English function words: they tell nothing about a topic."""
 
-GENERIC_WORDS = frozenset(
-    """able accept accepts access action actions add added additional allow allowed allows amazon amz api apis app
-    application applications apply argument arguments arn array associated associate attribute attributes automatically
-    available aws based batch body boolean call called caller calls case change changed changes check choose code
-    collection common configuration configure contain contains control copy correct corresponding create created
-    creates creation current currently custom data date day days default define defined defines definition delete
-    deleted deletes describe describes description detail details different display document documentation documents
-    does empty enable end endpoint entity entries entry error errors example exception existing exists exposed fact
-    false field fields file files filter filters find follow following follows form format full fully function further
-    general get gets give given gives group groups guide http https id identifier identifiers identifies ids include
-    included includes including indicates info information input instance integer internal invalid item items json
-    keep key keys kind know last later learn level limit limits line list listed lists long main manage managed
-    management max maximum may mean means member members message method min minimum model modify name named names new
-    non note null number numbers object objects occurs old open operation operations option optional options order
-    output page pages parameter parameters part particular pass path perform performs permission permissions place
-    point policy possible present previously print process property provide provided provider provides public put
-    query read ready receive record records refer reference refers related remove removes replace represents request
-    requested requests require required requires resource resources response responses result results return returned
-    returns right role rule rules run running say search section select send sent server service services several
-    show shows sign simple single size source specific specified specifies specify standard start started starts state
-    status step stop store stored stores string structure submit successful successfully support supported supports
-    system table tag tags take taken target tell template text time times token tool tools top total true type types
-    unique unit update updated updates url user users valid value values version view want way whose within work works
-    write yaml year mcp untag tagging cli sdk already protocol context llms queries providing asynchronous synchronous across""".split()
-)
+GENERIC_WORDS = frozenset(_LISTS["generic"].split())
 """Words of every interface description: they do not tell one topic from another."""
 
 
@@ -76,7 +49,8 @@ def sentences(text: str) -> list[str]:
 
 def refusing(text: str) -> list[str]:
     """Return the sentences that state when something is refused ("only while pending", "must not", "at most")."""
-    return [line for line in sentences(text) if 20 <= len(line) <= 400 and _REFUSES.search(line)]
+    lines = (line for line in sentences(text) if 20 <= len(line) <= 400)
+    return [line for line in lines if _REFUSES.search(line) and not _WARNS.search(line)]
 
 
 def stem(word: str) -> str:
