@@ -1,0 +1,184 @@
+"""Runs tool calls on an episode's private state: arguments checked, each call in a savepoint, results as JSON text."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from types import CodeType
+from typing import Any
+
+from tasks.environment.runtime import freeze
+from tasks.environment.runtime.context import Context
+from tasks.environment.runtime.database import connect
+from tasks.environment.runtime.references import UnresolvedReference, resolve_references
+from tasks.environment.runtime.schema import Check, compile_schema
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+_MAX_LOOKS = 100
+"""A call's queries are stopped after this many million instructions of SQLite's machine, some seconds."""
+
+dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+class OutputTooLong(Exception):
+    """A tool's result is longer than the limit; the call was undone."""
+
+
+def _error(code: str, message: str) -> str:
+    return dumps({"error": {"code": code, "message": message[:500]}})
+
+
+def compile_tools(sources: Mapping[str, str]) -> dict[str, CodeType | str]:
+    """Compile each tool's module without running it; for one that does not compile, the reason stands instead."""
+    compiled: dict[str, CodeType | str] = {}
+    for name, source in sources.items():
+        try:
+            compiled[name] = compile(source, f"<tool {name}>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            compiled[name] = f"{type(error).__name__}: {error}"
+    return compiled
+
+
+class Engine:
+    """One environment's tools over one private state.
+
+    `open` prepares all that does not run tool code, so that it may happen before a fork; `start` begins an episode.
+    """
+
+    def __init__(self, header: Mapping[str, Any], snapshot: bytes, *, output_bytes: int, frozen: bool = True) -> None:
+        self._snapshot = snapshot
+        self._start_time: str = header["start_time"]
+        self._output_bytes = output_bytes
+        self._frozen = frozen
+        self._code = compile_tools(header["tools"])
+        self._checks: dict[str, Check] = {}
+        for name, schema in header["schemas"].items():
+            try:
+                self._checks[name] = compile_schema(schema)
+            except (KeyError, TypeError, AttributeError, re.error) as error:
+                self._code[name] = f"bad schema: {type(error).__name__}: {error}"
+        writes = header.get("writes")
+        self._readers = frozenset() if writes is None else frozenset(self._code) - set(writes)
+        savepoint = "call_" + os.urandom(8).hex()
+        self._begin, self._release = f"SAVEPOINT {savepoint}", f"RELEASE {savepoint}"
+        self._undo = f"ROLLBACK TO {savepoint}"
+        self._looks = 0
+        if frozen:
+            freeze.freeze(self._start_time)
+        self._connection = connect(
+            snapshot, start_time=self._start_time, savepoint=savepoint, watch=self._watch,
+            chance=(lambda size: os.urandom(size)) if frozen else None,
+        )
+        self._clean = self._connection.total_changes
+        self._functions: dict[str, Any] = {}
+        self._context: Context | None = None
+
+    def _watch(self) -> int:
+        self._looks += 1
+        return int(self._looks > _MAX_LOOKS)
+
+    @property
+    def written(self) -> bool:
+        """Whether any statement has changed a row since the start (even if it was undone)."""
+        return self._connection.total_changes != self._clean
+
+    def start(self, seed: int) -> None:
+        """Begin an episode: initial state, fresh tool modules, clock and chance from the seed."""
+        if self.written:
+            self._connection.deserialize(self._snapshot)
+            self._clean = self._connection.total_changes
+        if self._frozen:
+            freeze.seed(seed)
+        self._functions = {}
+        self._context = Context(self._connection, self._start_time, seed)
+
+    def _function(self, name: str) -> Any:
+        found = self._functions.get(name)
+        if found is None:
+            code = self._code[name]
+            if isinstance(code, str):
+                raise ImportError(code)
+            module: dict[str, Any] = {"__name__": f"tool_{name}", "__builtins__": __builtins__}
+            exec(code, module)
+            found = self._functions[name] = module[name]
+        return found
+
+    def call(self, name: str, arguments: dict[str, Any]) -> str:
+        """Run one call and return the observation as JSON text.
+
+        A refusal, a crash or a violated constraint is an observation {"error": {"code", "message"}} and leaves the
+        state as it was.
+
+        Raises:
+            OutputTooLong: if the result is longer than the limit.
+            MemoryError: if the process has no memory left.
+        """
+        check = self._checks.get(name)
+        if check is None or name not in self._code:
+            return _error("UNKNOWN_TOOL", f"there is no tool {name!r}")
+        problem = check(arguments, "arguments")
+        if problem:
+            return _error("INVALID_ARGUMENTS", problem)
+        connection = self._connection
+        before = connection.total_changes
+        self._looks = 0
+        connection.execute(self._begin)
+        try:
+            result = self._function(name)(self._context, **arguments)
+            if not isinstance(result, dict):
+                raise TypeError(f"the tool returned {type(result).__name__}, not a dict")
+            text = dumps(result)
+            if "error" in result:
+                return self._undone(text)
+            if name in self._readers and connection.total_changes != before:
+                return self._undone(_error("READ_ONLY", "the tool declares no writes but changed rows"))
+            if len(text) > self._output_bytes:
+                raise OutputTooLong(f"the result of {name} has {len(text)} characters")
+            connection.execute(self._release)
+            return text
+        except (MemoryError, OutputTooLong):
+            self._undone("")
+            raise
+        except sqlite3.IntegrityError as error:
+            return self._undone(_error("CONSTRAINT", str(error)))
+        except BaseException as error:
+            return self._undone(_error("TOOL_CRASHED", _ADDRESS.sub("0x", f"{type(error).__name__}: {error}")))
+
+    def _undone(self, text: str) -> str:
+        self._connection.execute(self._undo)
+        self._connection.execute(self._release)
+        return text
+
+    def run(self, calls: Sequence[tuple[str, dict[str, Any], bool]]) -> list[str]:
+        """Run calls in turn and return for each the JSON text of [resolved arguments or null, observation].
+
+        Each call is (tool, arguments, whether they hold references). A reference that points to nothing becomes the
+        observation UNRESOLVED_REFERENCE, and the tool is not called.
+
+        Raises:
+            OutputTooLong, MemoryError: as `call` does.
+        """
+        steps: list[str] = []
+        texts: list[str] = []
+        observations: list[Any] = []
+        for name, arguments, refers in calls:
+            resolved = "null"
+            if refers:
+                observations.extend(json.loads(text) for text in texts[len(observations) :])
+                try:
+                    arguments = resolve_references(arguments, observations)
+                except UnresolvedReference as error:
+                    texts.append(_error("UNRESOLVED_REFERENCE", str(error)))
+                    steps.append(f"[null,{texts[-1]}]")
+                    continue
+                resolved = dumps(arguments)
+            texts.append(self.call(name, arguments))
+            steps.append(f"[{resolved},{texts[-1]}]")
+        return steps
+
+    def state(self) -> bytes:
+        """Return the present state, the bytes of a SQLite file."""
+        return self._connection.serialize()

@@ -1,0 +1,134 @@
+"""The factory's end of one confined child: requests with a nonce, answers in time and in bounds, or an error."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from schemas.task import Call
+from tasks.sandbox.errors import SandboxError, from_status
+from tasks.sandbox.inner import wire
+from tasks.sandbox.supervisor import Supervisor
+
+_GRACE_S = 0.5
+"""What the factory waits longer than the child's own alarm, which code in the child could switch off."""
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+decode = json.JSONDecoder(parse_constant=_no_constant).decode
+_encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+
+
+def refers(value: Any) -> bool:
+    """Say whether a JSON value holds a reference at any depth."""
+    if isinstance(value, dict):
+        return "$ref" in value or any(map(refers, value.values()))
+    return isinstance(value, list | tuple) and any(map(refers, value))
+
+
+def plain_calls(calls: Sequence[Call]) -> list[list[Any]]:
+    """Return calls as [tool, arguments, whether they hold references]."""
+    return [[call.tool, call.arguments, refers(call.arguments)] for call in calls]
+
+
+class Child:
+    """One confined child. After an error other than "output" it is dead, and every request raises that error."""
+
+    def __init__(self, sock: socket.socket, supervisor: Supervisor, token: str) -> None:
+        self._sock = sock
+        self._supervisor = supervisor
+        self._token = token
+        self._dead: SandboxError | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether requests can still be made."""
+        return self._dead is None
+
+    def request(self, operation: str, *arguments: Any, seconds: float, limit: int) -> tuple[Any, bytes]:
+        """Make a request and return the result and its binary payload.
+
+        Raises:
+            SandboxError: as its outcome says.
+            ValueError: if an argument is no JSON value.
+        """
+        if self._dead is not None:
+            raise self._dead
+        identity = secrets.token_hex(6)
+        text = _encode([identity, operation, *arguments]).encode()
+        try:
+            self._sock.settimeout(seconds + _GRACE_S)
+            wire.send(self._sock, text)
+            answer, payload = wire.receive(self._sock, limit, time.monotonic() + seconds + _GRACE_S)
+            result = decode(answer.decode())
+            if not isinstance(result, list) or len(result) != 3 or result[0] != identity:
+                raise ValueError("an answer to another request")
+        except wire.Closed as error:
+            raise self._end(None) from error
+        except wire.Late as error:
+            raise self._end(SandboxError("timeout", f"no answer within {seconds:g} s")) from error
+        except wire.TooLong as error:
+            raise self._end(SandboxError("output", str(error))) from error
+        except (wire.WireError, ValueError, RecursionError) as error:
+            raise self._end(SandboxError("protocol", f"malformed answer: {error}")) from error
+        if result[1] != "ok":
+            outcome, message = result[2] if isinstance(result[2], list) else ("protocol", "malformed failure")
+            raise SandboxError(str(outcome), str(message))
+        return result[2], payload
+
+    def send(self, text: bytes) -> None:
+        """Send a frame without a request's form, to a script.
+
+        Raises:
+            SandboxError: if the child is gone.
+        """
+        try:
+            wire.send(self._sock, text)
+        except wire.WireError as error:
+            raise self._end(None) from error
+
+    def receive(self, seconds: float, limit: int) -> Any:
+        """Return the next frame of a script as JSON.
+
+        Raises:
+            SandboxError: as its outcome says.
+        """
+        try:
+            text, _ = wire.receive(self._sock, limit, time.monotonic() + seconds)
+            return decode(text.decode())
+        except wire.Closed as error:
+            raise self._end(None) from error
+        except wire.Late as error:
+            raise self._end(SandboxError("timeout", f"the script took more than {seconds:g} s")) from error
+        except wire.TooLong as error:
+            raise self._end(SandboxError("output", str(error))) from error
+        except (wire.WireError, ValueError, RecursionError) as error:
+            raise self._end(SandboxError("protocol", f"malformed message: {error}")) from error
+
+    def _end(self, error: SandboxError | None) -> SandboxError:
+        """Bury the child; without an error, its wait status tells one."""
+        self._sock.close()
+        try:
+            status = self._supervisor.end(self._token, kill=error is not None)
+        except ConnectionError:
+            status = -1
+        self._dead = error or from_status(status)
+        return self._dead
+
+    def close(self) -> None:
+        """Close the socket: an idle child then ends by itself."""
+        if self._dead is None:
+            self._dead = SandboxError("closed", "the episode is over")
+            self._sock.close()
+
+    def kill(self) -> None:
+        """End the child at once, whatever it does."""
+        if self._dead is None:
+            self._end(SandboxError("closed", "the episode is over"))

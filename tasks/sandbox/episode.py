@@ -1,0 +1,170 @@
+"""One episode: an attempt in a private copy of an environment, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from schemas.episode import Step
+from schemas.task import Call, Change
+from tasks.environment import Differ, EnvironmentImage, StateError, open_state
+from tasks.sandbox.child import Child, plain_calls
+from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.limits import Limits
+
+_SLACK = 65536
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+
+
+@dataclass(frozen=True)
+class ScriptOutcome:
+    """What a solution script did: its answer, the calls it made, and '' or why it has no answer."""
+
+    answer: dict[str, Any] | None
+    steps: tuple[Step, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class EpisodeOutcome:
+    """What a whole episode did: its steps, what it changed, and '' or the outcome of the `SandboxError` that ended it."""
+
+    steps: tuple[Step, ...]
+    changes: tuple[Change, ...]
+    error: str = ""
+
+
+def make_steps(calls: Sequence[Call], results: Any) -> tuple[Step, ...]:
+    """Join calls with the [resolved arguments or null, observation] that a child returned.
+
+    Raises:
+        SandboxError: with outcome "protocol", if the child's answer has another form.
+    """
+    steps = []
+    if not isinstance(results, list) or len(results) != len(calls):
+        raise SandboxError("protocol", "the child did not answer every call")
+    for call, result in zip(calls, results, strict=True):
+        if not isinstance(result, list) or len(result) != 2 or not isinstance(result[1], dict):
+            raise SandboxError("protocol", "the child's answer has the wrong form")
+        arguments = result[0] if isinstance(result[0], dict) else call.arguments
+        steps.append(Step(tool=call.tool, arguments=arguments, observation=result[1]))
+    return tuple(steps)
+
+
+class Episode:
+    """A private copy of an environment; made by `SandboxWorker.episode`, closed by `with`.
+
+    Every method raises `SandboxError` if the episode's process fails; after "output" the episode goes on.
+    """
+
+    def __init__(self, child: Child, image: EnvironmentImage, differ: Differ, limits: Limits,
+                 start_script: Callable[[str, EnvironmentImage], Child]) -> None:
+        self._child = child
+        self._image = image
+        self._differ = differ
+        self._limits = limits
+        self._start_script = start_script
+
+    def __enter__(self) -> Episode:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+                 ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the episode and free its process."""
+        self._child.close()
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call one tool and return its observation."""
+        result, _ = self._child.request(
+            "call", tool, arguments, seconds=self._limits.wall_s, limit=4 * self._limits.output_bytes + _SLACK
+        )
+        if not isinstance(result, dict):
+            raise SandboxError("protocol", "the observation is no JSON object")
+        return result
+
+    def run(self, calls: Sequence[Call]) -> tuple[Step, ...]:
+        """Run calls in one message; their references see the observations of this batch, the first one at 0."""
+        result, _ = self._child.request(
+            "run", plain_calls(calls), seconds=self._limits.wall_s * max(1, len(calls)),
+            limit=8 * self._limits.output_bytes * max(1, len(calls)) + _SLACK,
+        )
+        return make_steps(calls, result)
+
+    def script(self, source: str) -> ScriptOutcome:
+        """Run a module's `solve(call)` in another process, which has no state; its calls are run and recorded here.
+
+        Never raises for what the script or the tools do: `error` says it.
+        """
+        script = self._start_script(source, self._image)
+        steps: list[Step] = []
+        seconds, limit = self._limits.script_s, 4 * self._limits.output_bytes + _SLACK
+        try:
+            while True:
+                message = script.receive(seconds, limit)
+                kind = message[0] if isinstance(message, list) and message else None
+                if kind == "call" and len(message) == 3:
+                    tool, arguments = message[1:]
+                    if not isinstance(tool, str) or not isinstance(arguments, dict):
+                        return ScriptOutcome(None, tuple(steps), "protocol: malformed call")
+                    if len(steps) >= self._limits.script_calls:
+                        return ScriptOutcome(None, tuple(steps), f"more than {len(steps)} calls")
+                    observation = self.call(tool, arguments)
+                    steps.append(Step(tool=tool, arguments=arguments, observation=observation))
+                    script.send(json.dumps(["observation", observation]).encode())
+                elif kind == "answer" and len(message) == 2 and isinstance(message[1], dict):
+                    return ScriptOutcome(message[1], tuple(steps))
+                elif kind == "failed" and len(message) == 2:
+                    return ScriptOutcome(None, tuple(steps), str(message[1]))
+                else:
+                    return ScriptOutcome(None, tuple(steps), "protocol: malformed message")
+        except SandboxError as error:
+            return ScriptOutcome(None, tuple(steps), str(error))
+        finally:
+            script.kill()
+
+    def state(self) -> bytes:
+        """Return the present state, the bytes of a SQLite file (the snapshot itself if nothing was written)."""
+        written, payload = self._child.request(
+            "state", seconds=self._limits.wall_s, limit=self._limits.state_bytes + _SLACK
+        )
+        return payload if written is True else self._image.snapshot
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return the difference to the initial state, computed in this process."""
+        try:
+            return self._differ.changes(self.state())
+        except StateError as error:
+            raise SandboxError("state", str(error)) from error
+
+    def query(self, sql: str) -> list[dict[str, Any]]:
+        """Run a reading query over a copy of the present state, in this process, and return its rows.
+
+        Raises:
+            ValueError: if the query does not only read, is malformed, or does not end within 50 million instructions.
+        """
+        try:
+            connection = open_state(self.state())
+        except StateError as error:
+            raise SandboxError("state", str(error)) from error
+        looks = iter([0] * 50)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 16 * 1024 * 1024)
+        connection.set_progress_handler(lambda: next(looks, 1), 1_000_000)
+        connection.set_authorizer(
+            lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+        )
+        try:
+            cursor = connection.execute(sql)
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except sqlite3.Error as error:
+            raise ValueError(f"query {sql!r}: {error}") from error
+        finally:
+            connection.close()

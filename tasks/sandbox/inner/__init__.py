@@ -1,0 +1,1 @@
+"""The part of the sandbox that runs inside it: standard library only."""

@@ -1,0 +1,85 @@
+"""Frames on a stream socket: two little-endian lengths, a JSON text and a binary payload."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+
+_HEADER = struct.Struct("<II")
+
+
+class WireError(Exception):
+    """The other side closed the socket, sent too much, or did not answer in time."""
+
+
+class Closed(WireError):
+    """The other side closed the socket."""
+
+
+class TooLong(WireError):
+    """A frame is longer than the limit."""
+
+
+class Late(WireError):
+    """No whole frame came in time."""
+
+
+def send(sock: socket.socket, text: bytes, payload: bytes = b"") -> None:
+    """Send one frame.
+
+    Raises:
+        Closed: if the other side is gone.
+        Late: if the socket has a timeout and the other side does not read.
+    """
+    try:
+        if payload:
+            sock.sendall(_HEADER.pack(len(text), len(payload)) + text)
+            sock.sendall(payload)
+        else:
+            sock.sendall(_HEADER.pack(len(text), 0) + text)
+    except TimeoutError as error:
+        raise Late("the other side does not read") from error
+    except OSError as error:
+        raise Closed(str(error)) from error
+
+
+def _receive_into(sock: socket.socket, buffer: bytearray, size: int, deadline: float | None) -> None:
+    while len(buffer) < size:
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Late("no answer in time")
+            sock.settimeout(left)
+        try:
+            chunk = sock.recv(min(max(size - len(buffer), 65536), 1 << 20))
+        except TimeoutError as error:
+            raise Late("no answer in time") from error
+        except OSError as error:
+            raise Closed(str(error)) from error
+        if not chunk:
+            raise Closed("the other side closed the socket")
+        buffer += chunk
+
+
+def receive(sock: socket.socket, limit: int, deadline: float | None = None) -> tuple[bytes, bytes]:
+    """Receive one frame as (text, payload). One frame is under way at a time, so nothing is read beyond it.
+
+    Args:
+        sock: a stream socket.
+        limit: the most bytes of text and payload together.
+        deadline: `time.monotonic` value to wait for at most; None waits without end.
+
+    Raises:
+        Closed, TooLong, Late: as their names say.
+    """
+    buffer = bytearray()
+    _receive_into(sock, buffer, _HEADER.size, deadline)
+    length, payload = _HEADER.unpack_from(buffer)
+    if length + payload > limit:
+        raise TooLong(f"a frame of {length + payload} bytes, more than {limit}")
+    end = _HEADER.size + length
+    _receive_into(sock, buffer, end + payload, deadline)
+    if len(buffer) > end + payload:
+        raise WireError("more than one frame came for one request")
+    return bytes(memoryview(buffer)[_HEADER.size : end]), bytes(memoryview(buffer)[end:])
