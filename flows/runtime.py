@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from schemas.base import content_hash
-
 DEFAULT_STORE = "./store"
 T = TypeVar("T")
 
@@ -68,6 +66,8 @@ def cache_key(stage: str, version: str, *parts: Any) -> str:
         version: the stage's version constant; the hash of a task's source would not see the code that it calls.
         parts: JSON values: the hashes of the inputs, template hashes, model ids, seeds.
     """
+    from schemas.base import content_hash
+
     return f"{stage}-{content_hash([stage, version, *parts])[:40]}"
 
 

@@ -145,11 +145,11 @@ def wanted_uses(rows: list[Environment], settings: Settings) -> dict[str, dict[s
         wanted[row.env_id] = {
             "train": per_environment(settings.train_tasks, len(train)),
             "rl": per_environment(settings.rl_tasks, len(train)),
-            "diagnosis": per_environment(settings.diagnosis_tasks, len(train)),
-            "arena": arena,
+            "diagnosis-0": per_environment(settings.diagnosis_tasks, len(train)),
+            "arena-0": arena,
         }
     for row in held_out:
-        wanted[row.env_id] = {"arena": arena}
+        wanted[row.env_id] = {"arena-0": arena}
     for row in development:
         wanted[row.env_id] = {"development": per_environment(settings.development_tasks, len(development))}
     return wanted

@@ -67,8 +67,8 @@ class ArenaResult(Record):
     reward: float
     kind: str
     category_l1: str
-    environment_split: Literal["train", "held_out"]
-    purpose: Literal["arena", "diagnosis"] = "arena"
+    environment_split: Literal["train", "development", "held_out"]
+    purpose: Literal["arena", "diagnosis", "development"] = "arena"
     error_type: str = Field(default="", description="'' on success, else one of Diagnosis' error types")
     calls: int = 0
     oracle_calls: int = 0

@@ -1,0 +1,325 @@
+"""The command line: `agentworld`. Heavy imports wait inside the commands, so that --help answers at once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from flows.runtime import DEFAULT_STORE, configure
+
+app = typer.Typer(
+    name="agentworld",
+    help="A factory of executable environments and verified tasks that trains and diagnoses tool-using agents.\n\n"
+    "Example: agentworld run --store ./store",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich costs more to import than all else that --help needs
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+StoreOption = Annotated[
+    str, typer.Option("--store", envvar="AGENTWORLD_STORE", help="Where data lives: a folder, file:// or s3://bucket/x")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output")]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every random choice  [default: 7]")]
+SpecOption = Annotated[
+    list[str] | None, typer.Option("--spec", help="A source document or folder of them, beside the embedded (repeat)")
+]
+CorpusOption = Annotated[
+    list[str] | None, typer.Option("--corpus", help="A data file or folder, beside the embedded packages (repeat)")
+]
+ThemeOption = Annotated[
+    list[str] | None, typer.Option("--theme", help="Only themes whose id starts with this (repeat)")
+]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="A small scale that shows the loop in minutes; its figures mean nothing")
+]
+EmbeddedOption = Annotated[bool, typer.Option("--embedded/--no-embedded", help="Use the embedded themes as well")]
+
+
+class Refused(Exception):
+    """What the user asked for cannot be done; the message says what, where and what to do."""
+
+
+def _settings(
+    seed: int | None = None,
+    quick: bool = False,
+    specs: list[str] | None = None,
+    corpus: list[str] | None = None,
+    themes: list[str] | None = None,
+    embedded: bool = True,
+    **others: Any,
+) -> Any:
+    from schemas.settings import DEFAULTS, QUICK
+
+    changes: dict[str, Any] = {key: value for key, value in others.items() if value is not None}
+    if seed is not None:
+        changes["seed"] = seed
+    base = QUICK if quick else DEFAULTS
+    return base.model_validate(
+        {
+            **base.model_dump(),
+            "specs": tuple(specs or ()),
+            "corpus": tuple(corpus or ()),
+            "themes": tuple(themes or ()),
+            "embedded": embedded,
+            **changes,
+        }
+    )
+
+
+def _print(value: Any, as_json: bool, text: Callable[[], None]) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(value, indent=1, default=str) + "\n")
+    else:
+        text()
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        typer.echo(line)
+
+
+@app.command(epilog="Example: agentworld run --store ./store --seed 7")
+def run(
+    store: StoreOption = DEFAULT_STORE,
+    seed: SeedOption = None,
+    quick: QuickOption = False,
+    spec: SpecOption = None,
+    corpus: CorpusOption = None,
+    theme: ThemeOption = None,
+    embedded: EmbeddedOption = True,
+    force: Annotated[bool, typer.Option("--force", help="Run again although nothing has changed")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the whole loop once: themes, environments, tasks, training, arena, diagnosis, regeneration, report."""
+    from flows.launch import launch_run
+
+    outcome = launch_run(store, _settings(seed, quick, spec, corpus, theme, embedded), force=force, quiet=as_json)
+    _print(outcome, as_json, lambda: None)
+    raise typer.Exit(0 if outcome["ok"] else 1)
+
+
+@app.command(epilog="Example: agentworld discover --spec ./my-openapi.yaml")
+def discover(
+    store: StoreOption = DEFAULT_STORE,
+    spec: SpecOption = None,
+    embedded: EmbeddedOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Collect themes from source documents, merge near-duplicates and classify them."""
+    from flows.discover import discover as flow
+
+    ids = flow(store, _settings(specs=spec, embedded=embedded))
+    _print({"themes": ids}, as_json, lambda: _say(f"{len(ids)} themes; next: agentworld build --store {store}", *ids))
+
+
+def _builds(results: list[dict[str, Any]], store: str, as_json: bool) -> None:
+    accepted = sum(r["state"] == "accepted" for r in results)
+    lines = [f"{r['state']:<9} {r['env_id']}  {r['reason']}".rstrip() for r in results]
+    lines.append(f"{accepted} of {len(results)} environments accepted; next: agentworld synthesize --store {store}")
+    _print(results, as_json, lambda: _say(*lines))
+    raise typer.Exit(1 if any(r["state"] == "failed" for r in results) else 0)
+
+
+@app.command(epilog="Example: agentworld build --theme flight")
+def build(
+    store: StoreOption = DEFAULT_STORE,
+    seed: SeedOption = None,
+    corpus: CorpusOption = None,
+    theme: ThemeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the environments of the discovered themes; finished stages come from the cache."""
+    from flows.build import build as flow
+
+    _builds(flow(store, _settings(seed, corpus=corpus, themes=theme)), store, as_json)
+
+
+@app.command(epilog="Example: agentworld rebuild --failed")
+def rebuild(
+    store: StoreOption = DEFAULT_STORE,
+    failed: Annotated[bool, typer.Option("--failed", help="Only what failed, was rejected or never ended")] = False,
+    seed: SeedOption = None,
+    corpus: CorpusOption = None,
+    theme: ThemeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build environments again, those that failed or (without --failed) all."""
+    from flows.build import build as flow
+
+    _builds(flow(store, _settings(seed, corpus=corpus, themes=theme), only_failed=failed), store, as_json)
+
+
+@app.command(epilog="Example: agentworld synthesize --seed 7")
+def synthesize(
+    store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
+) -> None:
+    """Synthesise verified tasks for every accepted environment."""
+    from flows.synthesize import synthesize as flow
+
+    results = flow(store, _settings(seed, quick))
+    made = sum(sum(r["made"].values()) for r in results)
+    _print(results, as_json, lambda: _say(f"{made} tasks accepted; next: agentworld train --store {store}"))
+
+
+@app.command(epilog="Example: agentworld train --quick")
+def train(
+    store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
+) -> None:
+    """Train the policy: SFT on oracle trajectories, then GRPO beside an SFT arm of equal compute."""
+    from flows.train import train as flow
+
+    outcome = flow(store, _settings(seed, quick))
+    _print(outcome, as_json, lambda: _say(f"policy {outcome['policy_id']}; next: agentworld arena --store {store}"))
+
+
+@app.command(epilog="Example: agentworld arena")
+def arena(
+    store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
+) -> None:
+    """Evaluate the newest policy on unseen tasks and diagnose its weak environments."""
+    from flows.arena import arena as flow
+
+    outcome = flow(store, _settings(seed, quick))
+    lines = [f"success {outcome['successes']} of {outcome['attempts']}", *outcome["weaknesses"]]
+    _print(outcome, as_json, lambda: _say(*lines, f"next: agentworld evolve --rounds 1 --store {store}"))
+
+
+@app.command(epilog="Example: agentworld evolve --rounds 2")
+def evolve(
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of arena, diagnosis and regeneration")] = 1,
+    store: StoreOption = DEFAULT_STORE,
+    seed: SeedOption = None,
+    quick: QuickOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Go round: arena, diagnosis, regeneration, continued training beside its control, and the arena again."""
+    from flows.regenerate import evolve as flow
+
+    outcome = flow(store, _settings(seed, quick), rounds)
+    lines = [f"round {r['round']}: " + ", ".join(f"{k} {v:.1%}" for k, v in r["success"].items()) for r in outcome]
+    _print(outcome, as_json, lambda: _say(*lines, f"next: agentworld audit --store {store}"))
+
+
+@app.command(epilog="Example: agentworld audit --store s3://bucket/factory")
+def audit(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Validate every dataset against its contract, quarantine rows that fail, build Data Docs and cut a release."""
+    from flows.audit import audit as flow
+
+    outcome = flow(store)
+    lines = [
+        f"{outcome['rows']} rows, {outcome['quarantined']} quarantined, "
+        f"{outcome['expectations'] - outcome['failed']} of {outcome['expectations']} expectations met",
+        f"release {outcome['release']}; Data Docs: {outcome['docs']}",
+    ]
+    _print(outcome, as_json, lambda: _say(*lines))
+    raise typer.Exit(1 if outcome["failed"] else 0)
+
+
+@app.command(epilog="Example: agentworld up --port 4200")
+def up(
+    store: StoreOption = DEFAULT_STORE,
+    port: Annotated[int, typer.Option("--port", help="The port of the Prefect server and its UI")] = 4200,
+) -> None:
+    """Start a Prefect server and a worker with all deployments; Ctrl-C stops both."""
+    from flows.up import serve
+
+    serve(store, port)
+
+
+@app.command("ls", epilog="Example: agentworld ls tasks --json")
+def list_items(
+    what: Annotated[str, typer.Argument(help="environments, themes, tasks, releases or runs")] = "environments",
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """List what the store holds."""
+    from flows.browse import listing
+
+    rows = listing(store, what)
+    _print(rows, as_json, lambda: _say(*(("  ".join(str(v) for v in row.values())) for row in rows)))
+
+
+@app.command(epilog="Example: agentworld show <an id that ls printed>")
+def show(
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="An environment, theme, task or episode, or its start")
+    ],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one environment, theme, task or episode whole, with where it came from."""
+    from flows.browse import describe, find
+
+    found = find(store, identifier)
+    _print(found, as_json, lambda: _say(describe(found)))
+
+
+@app.command(epilog="Example: agentworld play <a task id that `agentworld ls tasks` printed>")
+def play(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A task's id, or its start")],
+    store: StoreOption = DEFAULT_STORE,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the episode")] = 0,
+) -> None:
+    """Solve a task by hand in the terminal: call its tools, answer, and see the reward."""
+    from flows.play import play as session
+
+    raise typer.Exit(0 if session(store, identifier, seed) else 1)
+
+
+@app.command(epilog="Example: agentworld doctor --json")
+def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Say what this machine offers (sandbox, browser, torch, models, store) and what is missing for what."""
+    from flows.doctor import examine
+
+    findings = examine(store)
+    _print(findings, as_json, lambda: _say(*(f"{f['state']:<8} {f['what']:<10} {f['detail']}" for f in findings)))
+    raise typer.Exit(1 if any(f["state"] == "missing" and f["needed"] for f in findings) else 0)
+
+
+@app.command(epilog="Example: agentworld bench")
+def bench(as_json: JsonOption = False) -> None:
+    """Measure the environment engine on this machine: resets, calls and episodes a second on one core."""
+    from flows.bench import measure_engine
+
+    figures = measure_engine()
+    _print(figures, as_json, lambda: _say(*(f"{name:<44} {value:>12,.1f}" for name, value in figures.items())))
+
+
+@app.command(epilog="Example: agentworld gc --delete")
+def gc(
+    store: StoreOption = DEFAULT_STORE,
+    delete: Annotated[bool, typer.Option("--delete", help="Remove them; without it they are only listed")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List, or remove, blobs that nothing refers to. Run it while no flow writes."""
+    from tasks.store import collect_garbage, open_store
+
+    keys = collect_garbage(open_store(store), dry_run=not delete)
+    _print(keys, as_json, lambda: _say(*keys, f"{len(keys)} blobs {'removed' if delete else 'unreferenced'}"))
+
+
+def main() -> None:
+    """Run the command line. Exit code 0: done; 1: done, but something failed; 2: it could not be done as asked."""
+    configure()
+    try:
+        app(standalone_mode=True)
+    except KeyboardInterrupt:
+        typer.echo("agentworld: interrupted; what was finished is kept, run it again to go on", err=True)
+        sys.exit(1)
+    except Exception as error:
+        from tasks.store.objects import StoreError
+
+        if not isinstance(error, StoreError | Refused):
+            raise
+        typer.echo(f"agentworld: {error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
