@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.episode import TrainingRun
+from schemas.statistics import Grouping
 from tasks.report.data import ReportData
-from tasks.report.figures import curves, histogram, integer_bins, intervals, loop, taxonomy, unit_bins
+from tasks.report.figures import axis_end, curves, histogram, integer_bins, intervals, loop, taxonomy, unit_bins
+from tasks.report.figures.curves import Curve
 from tasks.report.svg import Figure
 from tasks.report.views.arena import arm_classes, grouped
 from tasks.report.views.overview import stages
 
 KIND_CLASSES = {"graph": "series-1", "program": "series-2"}
+ARM_LABELS = {"rl": "", "sft_control": "beside RL"}
 LINES = 6
 Captioned = tuple[str, Figure]
-FIRST_MEASURES = ("loss", "reward", "entropy", "success")
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ def run_labels(runs: Sequence[TrainingRun]) -> dict[str, str]:
     labels: dict[str, str] = {}
     seen: dict[str, int] = {}
     for run in runs:
-        name = f"{run.method.upper()} {run.arm.replace('_', ' ')}".strip()
+        arm = ARM_LABELS.get(run.arm, run.arm.replace("_", " "))
+        name = f"{run.method.upper()} {arm}".strip()
         seen[name] = seen.get(name, 0) + 1
         labels[run.run_id] = name if seen[name] == 1 else f"{name} ({seen[name]})"
     return labels
@@ -60,52 +63,57 @@ def run_classes(runs: Sequence[TrainingRun]) -> dict[str, str]:
 
 
 def training_charts(runs: Sequence[TrainingRun]) -> list[Captioned]:
-    """Return one chart a measure that any run logged: loss, reward and entropy first."""
+    """Return one chart a measure that any run logged, loss first; losses of two methods do not share a chart."""
     labels, classes = run_labels(runs), run_classes(runs)
-    logged = {measure for run in runs for measure, values in run.curves.items() if values} - {"step"}
-    order = [m for m in FIRST_MEASURES if m in logged] + sorted(logged - set(FIRST_MEASURES))
+    measured: dict[tuple[str, str], dict[str, Curve]] = {}
+    for run in runs:
+        for measure, values in run.curves.items():
+            if measure == "step" or not values:
+                continue
+            steps = run.curves.get("step") or []
+            steps = steps if len(steps) == len(values) else [float(i + 1) for i in range(len(values))]
+            method = run.method.upper() if measure == "loss" else ""
+            measured.setdefault((measure, method), {})[labels[run.run_id]] = (steps, values)
     found = []
-    for measure in order:
-        series = {}
-        for run in runs:
-            values = run.curves.get(measure) or []
-            if values:
-                steps = run.curves.get("step") or []
-                steps = steps if len(steps) == len(values) else [float(i + 1) for i in range(len(values))]
-                series[labels[run.run_id]] = (steps, values)
-        name = measure.replace("_", " ")
-        found.append((name.capitalize(), curves(f"{name} over training steps", series, classes)))
+    for measure, method in sorted(measured, key=_measure_order):
+        name = f"{method} {measure.replace('_', ' ')}".strip()
+        chart = curves(f"{name} over training steps", measured[measure, method], classes)
+        found.append((name[0].upper() + name[1:], chart))
     return found
+
+
+def _measure_order(key: tuple[str, str]) -> tuple[int, str, str]:
+    """Sort SFT's loss, reward, entropy and success first, GRPO's loss (near zero by design) after them."""
+    measure, method = key
+    known = [("loss", "SFT"), ("reward", ""), ("entropy", ""), ("success", ""), ("loss", "GRPO")]
+    return known.index(key) if key in known else len(known), measure, method
 
 
 def _task_charts(data: ReportData) -> list[Captioned]:
     kinds = sorted({t.kind for t in data.tasks})
     lengths = {k: [t.oracle_calls for t in data.tasks if t.kind == k] for k in kinds}
     everything = [n for values in lengths.values() for n in values]
-    found = [
-        ("Length", histogram("Task length by kind", lengths, integer_bins(everything), "tool calls of the oracle", KIND_CLASSES))
-    ]  # fmt: skip
+    bins = integer_bins(everything)
+    found = [("Length", histogram("Task length by kind", lengths, bins, "tool calls of the oracle", KIND_CLASSES))]
     for name, caption, axis in (
         ("difficulty", "Difficulty", "1 − mean pass rate of the solvers"),
         ("kill_rate", "Kill rate", "share of wrong episodes refused"),
     ):
         series = {k: [v for t in data.tasks if t.kind == k and (v := getattr(t, name)) is not None] for k in kinds}
         if any(series.values()):
-            found.append((caption, histogram(f"{caption} of tasks by kind", series, unit_bins(), axis, KIND_CLASSES)))
+            bins = unit_bins(min(v for values in series.values() for v in values))
+            found.append((caption, histogram(f"{caption} of tasks by kind", series, bins, axis, KIND_CLASSES)))
     return found
 
 
 def _arena_charts(data: ReportData) -> list[Captioned]:
+    """Return two charts on one scale: the whole with its splits, kinds and lengths, and the categories."""
     classes = arm_classes(sorted({r.arm for r in data.rates}))
+    wide: tuple[Grouping, ...] = ("overall", "split", "kind", "length")
+    end = axis_end(r for r in data.rates if r.by in (*wide, "category"))
     found = []
-    for by, caption in (
-        ("overall", "All tasks"),
-        ("split", "By environment split"),
-        ("kind", "By task kind"),
-        ("length", "By task length"),
-        ("category", "By category"),
-    ):
-        groups = grouped(data, by)  # type: ignore[arg-type]
+    for caption, groupings in (("By split, kind and length", wide), ("By category", ("category",))):
+        groups = [group for by in groupings for group in grouped(data, by)]
         if groups:
-            found.append((caption, intervals(f"Success {caption.lower()}", groups, classes)))
+            found.append((caption, intervals(f"Success {caption.lower()}", groups, classes, end)))
     return found

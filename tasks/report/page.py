@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from tasks.report.charts import charts
 from tasks.report.data import ReportData
-from tasks.report.figures import percent
-from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, error_bars, latest_overall
+from tasks.report.figures import percent, signed
+from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, error_bars, latest_overall, verdicts
 from tasks.report.views.examples import cards, gallery
 from tasks.report.views.overview import duration, memory, plural, tiles
 from tasks.report.views.tables import audit_rows, cost_rows, environment_rows, source_rows
@@ -68,6 +68,7 @@ def _view(data: ReportData) -> dict[str, Any]:
     return {
         "tiles": tiles(data),
         "charts": charts(data),
+        "verdicts": verdicts(data),
         "yields": yields(data),
         "environments": environment_rows(data),
         "arm_class": arm_classes(arms),
@@ -100,5 +101,5 @@ def _filters() -> dict[str, Callable[..., str]]:
         "words": lambda name: name.replace("_", " "),
         "link": safe_link,
         "width": lambda share: f"{100 * min(1.0, max(0.0, share)):.2f}%",
-        "signed": lambda share: f"{100 * share:+.1f}",
+        "signed": signed,
     }

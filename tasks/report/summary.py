@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tasks.report.data import ReportData
+from tasks.report.figures import signed
 from tasks.report.views.arena import comparisons
 from tasks.report.views.overview import duration, memory, tiles
 from tasks.report.views.yields import yields
@@ -33,14 +34,14 @@ def summary_table(data: ReportData) -> Table:
         if comparison.group == "all":
             add(
                 f"{comparison.arm} − {comparison.baseline}",
-                f"{100 * comparison.difference:+.1f}",
-                f"points, {100 * comparison.low:+.1f} to {100 * comparison.high:+.1f},"
+                signed(comparison.difference),
+                f"points, {signed(comparison.low)} to {signed(comparison.high)},"
                 f" p = {comparison.p_value:.3f}, {comparison.tasks} shared tasks",
             )
     table.add_section()
     for stage in yields(data):
         gates = ", ".join(f"{gate.name} {gate.count}" for gate in stage.gates[:4])
-        more = f" and {len(stage.gates) - 4} other gates" if len(stage.gates) > 4 else ""
+        more = f", {len(stage.gates) - 4} more" if len(stage.gates) > 4 else ""
         add(f"{stage.stage} refused", f"{stage.rejected:,}", gates + more)
     table.add_section()
     for cost in data.costs:

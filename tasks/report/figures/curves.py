@@ -10,7 +10,7 @@ from markupsafe import Markup
 from tasks.report.svg import Figure, drawing, element, fit, polyline, text, ticks
 
 WIDTH, HEIGHT = 360, 230
-LEFT, RIGHT, TOP, BOTTOM = 46, 14, 16, 42
+LEFT, RIGHT, TOP, BOTTOM = 46, 16, 8, 42
 SMOOTH_FROM = 24
 TABLE_ROWS = 12
 
@@ -29,14 +29,15 @@ def curves(title: str, series: Mapping[str, Curve], classes: Mapping[str, str], 
     clean = {name: points for name, points in clean.items() if points}
     xs = [x for points in clean.values() for x, _ in points] or [0.0]
     ys = [y for points in clean.values() for _, y in points] or [0.0]
-    x_marks = ticks(min(0.0, *xs), max(xs), 4)
-    y_marks = ticks(min(0.0, *ys), max(ys), 4)
+    x_low, x_high = min(0.0, *xs), max(xs)
+    y_low, y_high = _range(ys)
+    x_marks = [mark for mark in ticks(x_low, x_high, 4) if x_low <= mark <= x_high]
+    y_marks = [mark for mark in ticks(y_low, y_high, 5) if y_low <= mark <= y_high]
     plot_width, plot_height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    x_low, x_high = x_marks[0], max(max(xs), x_marks[-2])
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (x - x_low) / (x_high - x_low or 1)
-        up = (y - y_marks[0]) / (y_marks[-1] - y_marks[0])
+        up = (y - y_low) / (y_high - y_low)
         return LEFT + plot_width * across, TOP + plot_height * (1 - up)
 
     parts: list[Markup] = []
@@ -44,9 +45,7 @@ def curves(title: str, series: Mapping[str, Curve], classes: Mapping[str, str], 
         _, y = place(x_low, mark)
         parts.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
         parts.append(text(LEFT - 6, y + 4, f"{mark:g}", "tick", "end"))
-    for mark in x_marks:
-        if mark <= x_high:
-            parts.append(text(place(mark, 0)[0], HEIGHT - BOTTOM + 15, f"{mark:,g}", "tick", "middle"))
+    parts.extend(text(place(x, 0)[0], HEIGHT - BOTTOM + 15, f"{x:,g}", "tick", "middle") for x in x_marks)
     parts.append(text(LEFT + plot_width / 2, HEIGHT - 8, fit(unit, plot_width), "label", "middle"))
     for name, points in clean.items():
         smooth = _running_mean(points)
@@ -59,6 +58,13 @@ def curves(title: str, series: Mapping[str, Curve], classes: Mapping[str, str], 
                              class_=f"dot {classes[name]}"))  # fmt: skip
     note = f"{dropped} values that are no finite number are left out" if dropped else ""
     return Figure(drawing(WIDTH, HEIGHT, title, *parts, description=note), (unit, *clean), _table(clean))
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    """Return the vertical axis' range: zero is on it, with a little room beyond the data."""
+    low, high = min(0.0, *values), max(0.0, *values)
+    room = 0.05 * (high - low) or 0.5
+    return (low - room if low < 0 else 0.0), (high + room if high > 0 else 0.0 if low < 0 else 1.0)
 
 
 def _running_mean(points: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
 from schemas.statistics import SuccessRate
-from tasks.report.svg import Figure, drawing, element, fit, text
+from tasks.report.svg import Figure, drawing, element, fit, text, text_width
 
 WIDTH = 560
-LABEL_WIDTH, COUNT_WIDTH = 176, 62
-TOP, BOTTOM = 8, 34
-ROW, GAP = 17, 12
+LABEL_WIDTHS = (130, 240)
+TOP, BOTTOM, RIGHT = 4, 30, 14
+ROW, GAP = 15, 13
+
+
+def axis_end(rates: Iterable[SuccessRate]) -> float:
+    """Return where the success axis may end: the highest interval's end, rounded up to a fifth."""
+    return min(1.0, math.ceil(max((r.high for r in rates), default=1.0) * 5 - 1e-9) / 5 or 0.2)
 
 
 def intervals(
     title: str,
     groups: Sequence[tuple[str, Sequence[SuccessRate]]],
     classes: Mapping[str, str],
+    end: float = 1.0,
 ) -> Figure:
-    """Return one block of rows a group (label, rates by arm), success from 0 to 100 % across.
+    """Return one block of rows a group (label, rates by arm), success from 0 to `end` across.
 
-    `classes` maps an arm to its colour class. The number of attempts stands at the right of each row.
+    `classes` maps an arm to its colour class. The number of attempts stands below the group's label.
     """
-    left, right = LABEL_WIDTH, WIDTH - COUNT_WIDTH
+    longest = max((text_width(label, 12.5) + 14 for label, _ in groups), default=0.0)
+    left, right = min(max(longest, LABEL_WIDTHS[0]), LABEL_WIDTHS[1]), WIDTH - RIGHT
     parts: list[Markup] = []
-    height = TOP + sum(len(rates) * ROW + GAP for _, rates in groups) + BOTTOM
+    blocks = [max(2, len(rates)) * ROW + GAP for _, rates in groups]
+    height = TOP + sum(blocks) + BOTTOM
     bottom = height - BOTTOM
 
     def x(share: float) -> float:
-        return left + (right - left) * share
+        return left + (right - left) * share / end
 
-    for i in range(0, 101, 20):
+    step = 10 if end <= 0.6 else 20
+    for i in range(0, round(100 * end) + 1, step):
         parts.append(element("line", x1=x(i / 100), x2=x(i / 100), y1=TOP, y2=bottom, class_="grid"))
         parts.append(text(x(i / 100), bottom + 16, f"{i} %", "tick", "middle"))
     y = float(TOP)
-    for place, (label, rates) in enumerate(groups):
-        block = len(rates) * ROW + GAP
-        if place:
+    for (label, rates), block in zip(groups, blocks, strict=True):
+        if y > TOP:
             parts.append(element("line", x1=0, x2=WIDTH, y1=y, y2=y, class_="rule"))
-        middle = y + block / 2 + 4
-        parts.append(text(0, middle, element("title", label) + fit(label, LABEL_WIDTH - 14, 12.5), "label strong"))
-        for i, rate in enumerate(rates):
-            line = y + GAP / 2 + ROW * (i + 0.5)
-            parts.append(_whisker(rate, classes[rate.arm], x, line))
-            parts.append(text(WIDTH, line + 4, f"n = {rate.attempts:,}", "tick", "end"))
+        middle = y + block / 2
+        shown = element("title", label) + fit(label, left - 10, 12.5)
+        parts.append(text(0, middle - 2, shown, "label strong"))
+        parts.append(text(0, middle + 13, f"n = {_counts(rates)}", "tick"))
+        start = middle - ROW * (len(rates) - 1) / 2
+        parts.extend(_whisker(rate, classes[rate.arm], x, start + ROW * i) for i, rate in enumerate(rates))
         y += block
     rows = tuple(
         (label, rate.arm, str(rate.attempts), percent(rate.rate), f"{percent(rate.low)} to {percent(rate.high)}")
@@ -60,7 +69,18 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def _whisker(rate: SuccessRate, class_: str, x, y: float) -> Markup:
+def signed(share: float) -> str:
+    """Return a difference of shares in percentage points with its sign."""
+    return f"{100 * share:+.1f}".replace("-", "−")
+
+
+def _counts(rates: Sequence[SuccessRate]) -> str:
+    """Return the attempts of a group: one number if all arms have as many."""
+    counts = [f"{rate.attempts:,}" for rate in rates]
+    return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
+
+
+def _whisker(rate: SuccessRate, class_: str, x: Callable[[float], float], y: float) -> Markup:
     label = f"{rate.arm}: {percent(rate.rate)} ({percent(rate.low)} to {percent(rate.high)}), n = {rate.attempts}"
     low, high = x(rate.low), x(rate.high)
     return element(

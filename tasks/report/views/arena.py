@@ -10,10 +10,18 @@ from typing import get_args
 from schemas.episode import ErrorType
 from schemas.statistics import Comparison, Grouping, SuccessRate
 from tasks.report.data import ReportData
+from tasks.report.figures import signed
 
 ARMS = ("before", "directed", "control")
 ERROR_TYPES: tuple[str, ...] = get_args(ErrorType)
 EXTRA_COLOURS = 5
+GROUP_LABELS: dict[tuple[str, str], str] = {
+    ("overall", "all"): "All tasks",
+    ("split", "train"): "Training environments",
+    ("split", "held_out"): "Held-out environments",
+    ("kind", "graph"): "Graph tasks",
+    ("kind", "program"): "Program tasks",
+}
 
 
 def arm_order(arm: str) -> tuple[int, str]:
@@ -38,7 +46,7 @@ def latest_overall(data: ReportData) -> list[SuccessRate]:
     return sorted(latest.values(), key=lambda r: arm_order(r.arm))
 
 
-def grouped(data: ReportData, by: Grouping, names: dict[str, str] | None = None) -> list[tuple[str, list[SuccessRate]]]:
+def grouped(data: ReportData, by: Grouping) -> list[tuple[str, list[SuccessRate]]]:
     """Return (label, rates by arm) of one grouping; with several rounds the label says which."""
     chosen = [r for r in data.rates if r.by == by]
     rounds = {r.round for r in chosen}
@@ -46,8 +54,8 @@ def grouped(data: ReportData, by: Grouping, names: dict[str, str] | None = None)
     for rate in chosen:
         blocks.setdefault((rate.round, rate.group), []).append(rate)
     labelled = []
-    for (round_, group), rates in blocks.items():
-        label = (names or {}).get(group, group).replace("_", " ")
+    for (round_, group), rates in sorted(blocks.items(), key=lambda item: (item[0][0], item[0][1] == "held_out")):
+        label = GROUP_LABELS.get((by, group), group)
         label = f"{label}, round {round_}" if len(rounds) > 1 else label
         labelled.append((label, sorted(rates, key=lambda r: arm_order(r.arm))))
     return labelled
@@ -58,6 +66,25 @@ def comparisons(data: ReportData) -> list[Comparison]:
     groups = ("all", "train", "held_out")
     return sorted(data.comparisons, key=lambda c: (c.round, groups.index(c.group) if c.group in groups else 9,
                                                    arm_order(c.arm), c.baseline))  # fmt: skip
+
+
+def verdicts(data: ReportData) -> list[str]:
+    """Return one sentence a comparison over all tasks of the latest round: the difference, and whether it is noise."""
+    latest = max((c.round for c in data.comparisons), default=0)
+    sentences = []
+    for c in comparisons(data):
+        if c.round == latest and c.group == "all":
+            word = "more" if c.difference >= 0 else "fewer"
+            sentences.append(
+                f"{c.arm.replace('_', ' ').capitalize()} solves {100 * abs(c.difference):.1f} points {word} than"
+                f" {c.baseline.replace('_', ' ')} on {c.tasks:,} shared tasks ({signed(c.low)} to {signed(c.high)}): "
+                + (
+                    "the interval excludes zero."
+                    if c.low > 0 or c.high < 0
+                    else "it includes zero, so this may be noise."
+                )
+            )
+    return sentences
 
 
 @dataclass(frozen=True)
@@ -87,8 +114,8 @@ def error_bars(data: ReportData) -> list[ErrorBar]:
         label = f"{label}, round {round_}" if len(rounds) > 1 else label
         kinds = [*ERROR_TYPES, "unknown"]
         parts = tuple(
-            (kind.replace("_", " "), f"err-{i + 1}", counts[key][kind])
-            for i, kind in enumerate(kinds)
+            (kind.replace("_", " "), f"err-{i}", counts[key][kind])
+            for i, kind in enumerate(kinds, 1)
             if counts[key][kind]
         )
         bars.append(ErrorBar(label, counts[key].total(), parts, counts[key].total() / longest))

@@ -9,6 +9,7 @@ from schemas.statistics import SuccessRate
 from tasks.report.data import ReportData
 from tasks.report.figures import Stage, percent
 from tasks.report.views.arena import arm_order, latest_overall
+from tasks.report.views.yields import yields
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,9 @@ def tiles(data: ReportData) -> list[Tile]:
         Tile("Tools", f"{len(data.tools):,}", _per(len(data.tools), len(accepted), "an environment")),
         Tile("Tasks", f"{len(data.tasks):,}", _task_detail(data)),
     ]
-    found.extend(
-        Tile(f"Success {rate.arm}", percent(rate.rate), f"{percent(rate.low)} to {percent(rate.high)}, n = {rate.attempts:,}", rate.arm)
-        for rate in latest_overall(data)
-    )  # fmt: skip
+    for rate in latest_overall(data):
+        interval = f"{percent(rate.low)} to {percent(rate.high)}, n = {rate.attempts:,}"
+        found.append(Tile(f"Success {rate.arm.replace('_', ' ')}", percent(rate.rate), interval, rate.arm))
     rates = [t.kill_rate for t in data.tasks if t.kill_rate is not None]
     if rates:
         mutants = sum(t.mutants for t in data.tasks)
@@ -58,39 +58,28 @@ def tiles(data: ReportData) -> list[Tile]:
 def stages(data: ReportData) -> list[Stage]:
     """Return the eight boxes of the loop with what each made."""
     accepted = [e for e in data.environments if e.state == "accepted"]
-    tests = sum(t.tests_passed for t in data.tools)
+    kept = {y.stage: f"{100 * y.share:.0f} % kept" for y in yields(data) if y.share is not None}
     arms = Counter(t.arm for t in data.tasks if t.arm)
-    rates = latest_overall(data)
     arena_tasks = {r.task_id for r in data.results if r.purpose == "arena"}
-    errors = Counter(r.error_type for r in data.results if r.error_type and r.purpose == "diagnosis")
-    errors = errors or Counter(e for d in data.diagnoses for e, n in d.error_counts.items() for _ in range(n))
-    top = errors.most_common(1)[0][0].replace("_", " ") if errors else ""
+    failures = sum(d.failures for d in data.diagnoses)
     steps = sum(r.steps for r in data.training_runs)
-    kinds = Counter(t.kind for t in data.tasks)
-    sources = Counter(t.kind for t in data.themes)
+    kinds = len({t.kind for t in data.themes})
+    made = f"{sum(e.n_tables for e in accepted):,} tables, {sum(e.n_rows for e in accepted):,} rows"
     return [
-        Stage(
-            "Themes", f"{len(data.themes):,}", _kinds(sources), _share(len(accepted), len(data.environments), "built")
-        ),
-        Stage(
-            "Environments",
-            f"{len(accepted):,}",
-            f"{sum(e.n_tables for e in accepted):,} tables, {sum(e.n_rows for e in accepted):,} rows",
-        ),
-        Stage("Tools", f"{len(data.tools):,}", f"{tests:,} unit tests passed"),
-        Stage("Tasks", f"{len(data.tasks):,}", _kinds(kinds), _training_share(data)),
+        Stage("Themes", f"{len(data.themes):,}", f"from {plural(kinds, 'kind')} of source", kept.get("mining", "")),
+        Stage("Environments", f"{len(accepted):,}", made, kept.get("coding", "")),
+        Stage("Tools", f"{len(data.tools):,}", f"{sum(t.tests_passed for t in data.tools):,} unit tests passed",
+              kept.get("synthesis", "")),
+        Stage("Tasks", f"{len(data.tasks):,}", _kinds(Counter(t.kind for t in data.tasks)), _training_share(data)),
         Stage("Training", plural(len(data.training_runs), "run"), f"{steps:,} steps" if steps else "did not run"),
-        Stage(
-            "Arena", _arena_count(rates), f"{plural(len(arena_tasks), 'fresh task')}" if arena_tasks else "did not run"
-        ),
-        Stage("Diagnosis", f"{len(data.diagnoses):,} weak", f"mostly {top}" if top else "nothing to diagnose"),
-        Stage(
-            "Regeneration",
-            f"{arms['directed']:,} tasks" if arms else "0 tasks",
-            f"directed; {arms['control']:,} as control" if arms else "did not run",
-            _rounds(data),
-        ),
-    ]
+        Stage("Arena", _arena_count(latest_overall(data)),
+              plural(len(arena_tasks), "fresh task") if arena_tasks else "did not run",
+              plural(failures, "failure") if failures else ""),
+        Stage("Diagnosis", f"{len(data.diagnoses):,} weak", _main_error(data),
+              plural(len(data.diagnoses), "guideline") if data.diagnoses else ""),
+        Stage("Regeneration", plural(arms["directed"], "task"),
+              f"directed; {arms['control']:,} as control" if arms else "did not run", _rounds(data)),
+    ]  # fmt: skip
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:
@@ -129,8 +118,11 @@ def _kinds(counts: Counter[str]) -> str:
     return ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _share(part: int, whole: int, verb: str) -> str:
-    return f"{100 * part / whole:.0f} % {verb}" if whole else ""
+def _main_error(data: ReportData) -> str:
+    counts = Counter[str]()
+    for diagnosis in data.diagnoses:
+        counts.update(diagnosis.error_counts)
+    return f"mostly {counts.most_common(1)[0][0].replace('_', ' ')}" if counts else "nothing to diagnose"
 
 
 def _training_share(data: ReportData) -> str:

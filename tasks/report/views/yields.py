@@ -50,10 +50,11 @@ def yields(data: ReportData) -> list[Yield]:
     for rejection in data.rejections:
         by_stage.setdefault(rejection.stage, []).append(rejection)
     names = [s for s in STAGES if by_stage.get(s) or kept.get(s)] + sorted(by_stage.keys() - set(STAGES))
-    return [
-        Yield(stage, PRODUCTS.get(stage, "items"), kept.get(stage), len(by_stage.get(stage, [])), _gates(by_stage.get(stage, [])))
-        for stage in names
-    ]  # fmt: skip
+    found = []
+    for stage in names:
+        rejected = by_stage.get(stage, [])
+        found.append(Yield(stage, PRODUCTS.get(stage, "items"), kept.get(stage), len(rejected), _gates(rejected)))
+    return found
 
 
 def _gates(rejections: list[Rejection]) -> tuple[Gate, ...]:
