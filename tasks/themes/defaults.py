@@ -10,6 +10,7 @@ _SERVICES = {
     "acm": ("root certificates of TLS certificate authorities with validity", "organizations and their countries"),
     "bedrock": ("language models with provider, context window and prices", "providers of language models"),
     "cloudsearch": ("documentation topics and help keywords to search",),
+    "codeartifact": ("Python packages with version, summary and licence", "dependencies between packages"),
     "glacier": ("storage services of the cloud with their operations and errors",),
     "location": ("world cities with coordinates, population and time zone", "countries with capital and area"),
     "service-quotas": ("cloud services with their endpoints", "cloud regions and partitions"),
