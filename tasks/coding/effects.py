@@ -1,0 +1,57 @@
+"""Which tables a tool's SQL reads and writes, found in its source."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+_READS = re.compile(r"\b(?:FROM|JOIN)\s+(\"[^\"]+\"|\w+|\{)", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE|DELETE\s+FROM)\s+(\"[^\"]+\"|\w+|\{)", re.IGNORECASE
+)
+_STATEMENT = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH)\b", re.IGNORECASE)
+_METHODS = ("rows", "row", "value", "execute")
+
+
+def statements(source: str) -> list[str]:
+    """Return the texts of a module that are SQL; what an f-string fills in stands as "{}"."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        text = ""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        elif isinstance(node, ast.JoinedStr):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        if _STATEMENT.match(text):
+            found.append(text)
+    return found
+
+
+def tables_used(source: str) -> tuple[set[str], set[str]]:
+    """Return (tables read, tables written) by a module's SQL. A table whose name is filled in counts as "{"."""
+    reads: set[str] = set()
+    writes: set[str] = set()
+    for text in statements(source):
+        written = {_bare(name) for name in _WRITES.findall(text)}
+        writes |= written
+        rest = re.sub(r"\bDELETE\s+FROM\s+\S+", "", text, flags=re.IGNORECASE)
+        reads |= {_bare(name) for name in _READS.findall(rest)}
+    if "ctx.documents" in ast.unparse(ast.parse(source)):
+        reads.add("documents")
+    return reads, writes
+
+
+def _bare(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+def declared_fault(reads: tuple[str, ...], writes: tuple[str, ...], source: str) -> str:
+    """Return where the declared reads and writes differ from what the source's SQL names; '' if they agree."""
+    used, changed = tables_used(source)
+    for what, declared, found in (("reads", reads, used), ("writes", writes, changed)):
+        hidden, unused = found - set(declared), set(declared) - found
+        if hidden:
+            return f"its SQL {what} {sorted(hidden)}, which it does not declare"
+        if unused:
+            return f"it declares that it {what} {sorted(unused)}, but no SQL of it does"
+    return ""
