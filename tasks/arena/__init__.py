@@ -5,14 +5,17 @@ from __future__ import annotations
 from tasks.arena.comparison import compare_arms, mcnemar_exact, paired_bootstrap
 from tasks.arena.diagnose import Diagnostician, diagnose
 from tasks.arena.errors import classify_error
+from tasks.arena.evaluate import EvaluationResult, evaluate
 from tasks.arena.split import split_environments
 from tasks.arena.statistics import success_rates, wilson
 
 __all__ = [
     "Diagnostician",
+    "EvaluationResult",
     "classify_error",
     "compare_arms",
     "diagnose",
+    "evaluate",
     "mcnemar_exact",
     "paired_bootstrap",
     "split_environments",

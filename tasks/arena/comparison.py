@@ -42,7 +42,7 @@ def paired_bootstrap(
 def compare_arms(
     results: Iterable[ArenaResult], arm: str, baseline: str, *, seed: int, split: str = "", confidence: float = 0.95
 ) -> Comparison:
-    """Compare two arms over the tasks and attempts that both had, in one round; `split` narrows the environments.
+    """Compare two arms over the arena's tasks and attempts that both had in one round; `split` narrows environments.
 
     The bootstrap resamples tasks, not attempts: several attempts at one task are not independent.
 
@@ -52,7 +52,11 @@ def compare_arms(
     first, second = {}, {}
     rounds = set()
     for result in results:
-        if result.arm not in (arm, baseline) or (split and result.environment_split != split):
+        if (
+            result.purpose != "arena"
+            or result.arm not in (arm, baseline)
+            or (split and result.environment_split != split)
+        ):
             continue
         side = first if result.arm == arm else second
         key = (result.task_id, result.attempt)

@@ -10,9 +10,20 @@ from schemas.base import content_hash
 from schemas.environment import Environment
 from schemas.episode import ArenaResult, Trajectory
 from schemas.task import AgentTask
+from schemas.tool import Tool
 from tasks.arena.errors import classify_error
 from tasks.environment import EnvironmentImage
-from tasks.rollout import Attempt, Policy, rollout
+from tasks.rollout import Attempt, Policy, ToolSignature, rollout
+from tasks.sandbox import SandboxWorker
+
+Purpose = Literal["arena", "diagnosis", "development"]
+
+SPLITS: dict[Purpose, tuple[str, ...]] = {
+    "arena": ("train", "held_out"),
+    "diagnosis": ("train",),
+    "development": ("train", "development"),
+}
+"""Where each purpose may run: a diagnosis of held-out environments would aim training at what must stay unseen."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +41,14 @@ def evaluate(
     *,
     round: int,
     arm: str,
-    purpose: Literal["arena", "diagnosis"],
+    purpose: Purpose,
     environments: Iterable[Environment],
     seed: int,
     attempts: int = 1,
     seen: Collection[str] = (),
+    tools: Mapping[str, Sequence[Tool]] | None = None,
     max_calls: int | None = None,
+    workers: Sequence[SandboxWorker] | None = None,
 ) -> EvaluationResult:
     """Let a policy attempt each task, `attempts` times, each in a private copy of its environment.
 
@@ -48,24 +61,31 @@ def evaluate(
         images: env_id -> image, for all environments of the tasks.
         round: number of the loop's round.
         arm: before, directed, control or a training arm's name.
-        purpose: arena measures; diagnosis may be looked at and learnt from.
+        purpose: arena measures; diagnosis may be looked at and learnt from; development chooses settings.
         environments: records with category and split, for all environments of the tasks.
         seed: base of the attempts' seeds.
         attempts: attempts a task.
         seen: ids of tasks that training has seen.
+        tools: env_id -> tools, for their descriptions and kinds; without them the policy sees names and schemas only.
         max_calls: step limit of an episode; None leaves it to the rollout.
+        workers: sandbox workers to use; None starts one for the time of this call.
 
     Raises:
         ValueError: if the arena is asked to measure on tasks that training saw, if a task comes twice, or if an
-            environment is missing or is neither train nor held out.
+            environment is missing or its split does not fit the purpose (see SPLITS).
     """
     records = {environment.env_id: environment for environment in environments}
     _check(tasks, images, records, purpose, seen)
     planned = [(task, attempt) for task in tasks for attempt in range(attempts)]
+    signatures = {env_id: tuple(map(ToolSignature.of, given)) for env_id, given in (tools or {}).items()}
     trajectories = rollout(
         policy,
-        [Attempt(task, images[task.env_id], _seed(seed, task.task_id, attempt)) for task, attempt in planned],
-        max_calls=max_calls,
+        [
+            Attempt(task, images[task.env_id], _seed(seed, task.task_id, attempt), signatures.get(task.env_id, ()))
+            for task, attempt in planned
+        ],
+        max_calls,
+        workers=workers,
     )
     results = []
     for (task, attempt), trajectory in zip(planned, trajectories, strict=True):
@@ -97,7 +117,7 @@ def _check(
     tasks: Sequence[AgentTask],
     images: Mapping[str, EnvironmentImage],
     records: Mapping[str, Environment],
-    purpose: str,
+    purpose: Purpose,
     seen: Collection[str],
 ) -> None:
     known = set(seen)
@@ -112,10 +132,10 @@ def _check(
         met.add(task.task_id)
         if task.env_id not in images or task.env_id not in records:
             raise ValueError(f"task {task.task_id} needs environment {task.env_id}: its image or record is missing")
-        if records[task.env_id].split not in ("train", "held_out"):
+        if records[task.env_id].split not in SPLITS[purpose]:
             raise ValueError(
-                f"environment {task.env_id} has split {records[task.env_id].split!r}: the arena runs on train and held_out"
-                " (assign splits with split_environments first)"
+                f"environment {task.env_id} has split {records[task.env_id].split!r}; purpose {purpose!r} uses"
+                f" {' and '.join(SPLITS[purpose])} only (split_environments assigns splits)"
             )
 
 

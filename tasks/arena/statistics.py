@@ -49,9 +49,12 @@ def length_bucket(oracle_calls: int) -> str:
 
 
 def success_rates(
-    results: Iterable[ArenaResult], by: Sequence[Grouping] = tuple(_GROUPS), confidence: float = 0.95
+    results: Iterable[ArenaResult],
+    by: Sequence[Grouping] = tuple(_GROUPS),
+    confidence: float = 0.95,
+    purpose: str = "arena",
 ) -> list[SuccessRate]:
-    """Return success by (round, arm) and each grouping, in a fixed order.
+    """Return success by (round, arm) and each grouping, in a fixed order, over the results of one purpose.
 
     Attempts count one by one. With several attempts a task they are not independent, so the interval is then too
     narrow for a statement about new tasks: the arena's default is one attempt on many tasks.
@@ -61,6 +64,8 @@ def success_rates(
     """
     counts: dict[tuple[int, str, int, str], list[int]] = {}
     for result in results:
+        if result.purpose != purpose:
+            continue
         for place, name in enumerate(by):
             key = (result.round, result.arm, place, _GROUPS[name](result))
             count = counts.setdefault(key, [0, 0])
