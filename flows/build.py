@@ -19,7 +19,16 @@ from schemas.environment import Environment, Rejection
 from schemas.settings import DEFAULTS, Settings
 from schemas.theme import Provenance, Source, Theme
 from schemas.tool import Tool, ToolTest
-from tasks.store import commit_environment, environment_rows, get_blob, open_store, put_blob, write_dataset
+from tasks.store import (
+    commit_environment,
+    environment_rows,
+    get_blob,
+    load_environment,
+    open_store,
+    put_blob,
+    read_dataset,
+    write_dataset,
+)
 
 
 def _put_records(store_uri: str, records: Sequence[Any]) -> str:
@@ -33,9 +42,18 @@ def _get_records(store_uri: str, sha256: str, model: type) -> list[Any]:
 
 
 def mine_world(
-    store_uri: str, theme: Theme, corpus: tuple[str, ...], seed: int, rounds: int, guideline: dict[str, Any] | None
+    store_uri: str,
+    theme: Theme,
+    corpus: tuple[str, ...],
+    seed: int,
+    rounds: int,
+    guideline: dict[str, Any] | None,
+    env_id: str = "",
 ) -> dict[str, Any]:
-    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world."""
+    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world.
+
+    `env_id` names the world; without it the miner's own id stays.
+    """
     from tasks.mining import MiningError, mine, open_corpus
 
     store = open_store(store_uri)
@@ -45,12 +63,14 @@ def mine_world(
         except MiningError as error:
             rejections = [r.model_dump() for r in error.rejections]
             return {"rejected": str(error), "rejections": rejections, "cost": cost.as_dict()}
+    name = {"env_id": env_id or world.database.env_id}
+    database = world.database.model_copy(update=name)
     return {
-        "env_id": world.database.env_id,
-        "name": world.database.name,
-        "database": put_blob(store, canonical_json(world.database).encode()),
+        "env_id": database.env_id,
+        "name": database.name,
+        "database": put_blob(store, canonical_json(database).encode()),
         "snapshot": put_blob(store, world.snapshot),
-        "provenance": _put_records(store_uri, world.provenance),
+        "provenance": _put_records(store_uri, [row.model_copy(update=name) for row in world.provenance]),
         "sources": _put_records(store_uri, world.sources),
         "rejections": [rejection.model_dump() for rejection in world.rejections],
         "cost": cost.as_dict(),
@@ -91,6 +111,7 @@ def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
         arguments["seed"],
         arguments["rounds"],
         arguments["guideline"],
+        arguments["env_id"],
     )
 
 
@@ -117,9 +138,10 @@ def mine_task(
     seed: int,
     rounds: int,
     guideline: dict[str, Any] | None = None,
+    env_id: str = "",
 ) -> dict[str, Any]:
     """Run `mine_world` on a worker."""
-    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline)
+    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline, env_id)
 
 
 @task(
@@ -140,11 +162,13 @@ MINIMUM_TOOLS = 8
 """An environment with fewer accepted tools is rejected."""
 
 
-def _commit(store_uri: str, theme: Theme, mined: dict[str, Any], coded: dict[str, Any], key: str) -> Environment:
+def _commit(
+    store_uri: str, theme: Theme, mined: dict[str, Any], coded: dict[str, Any], parent: Environment | None = None
+) -> Environment:
     store = open_store(store_uri)
     env_id = mined["env_id"]
     rejections = [Rejection.model_validate(r) for r in (*mined["rejections"], *coded["rejections"])]
-    write_dataset(store, "rejections", f"build-{theme.theme_id}", rejections)
+    write_dataset(store, "rejections", f"build-{env_id if parent else theme.theme_id}", rejections)
     row = Environment(
         env_id=env_id,
         theme_id=theme.theme_id,
@@ -152,7 +176,9 @@ def _commit(store_uri: str, theme: Theme, mined: dict[str, Any], coded: dict[str
         category_l1=theme.category_l1,
         category_l2=theme.category_l2,
         state="accepted",
-        build_key=key,
+        build_key=cache_key("build", "1", mined, coded),
+        lineage=parent.env_id if parent else "",
+        split=parent.split if parent else "",
         sandbox=coded["sandbox"],
     )
     if coded["n_tools"] < MINIMUM_TOOLS:
@@ -209,12 +235,46 @@ def build_environment(store_uri: str, theme: Theme, settings: Settings) -> dict[
         else:
             coded = stored(code_task, store_uri)(store_uri, theme.theme_id, mined, settings.seed)
             stages["code"] = coded["cost"]
-            row = _commit(store_uri, theme, mined, coded, cache_key("build", "1", mined, coded))
+            row = _commit(store_uri, theme, mined, coded)
     except Exception as error:  # a broken build is recorded and must not fail the others
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
         failure = Rejection(stage="build", key=theme.theme_id, gate="failed", reason=reason)
         row = _not_built(store_uri, theme, "failed", reason, [failure])
     return {"env_id": row.env_id, "state": row.state, "reason": row.reason, "tools": row.n_tools, "stages": stages}
+
+
+@task(name="regenerate-environment", task_run_name="regenerate {row.env_id} round {round_number}")
+def regenerate_environment(
+    store_uri: str, row: Environment, guideline: dict[str, Any], round_number: int, settings: Settings
+) -> dict[str, Any]:
+    """Build a grown version of an environment, one round of complexification further, steered by a guideline.
+
+    It is an environment of its own, in the same split; the old one stays as it is. Returns as `build_environment`.
+    """
+    store = open_store(store_uri)
+    stages: dict[str, Any] = {}
+    env_id = f"{row.env_id}.g{round_number}"
+    end = {"env_id": env_id, "state": "failed", "reason": "", "tools": 0, "stages": stages}
+    try:
+        theme = next(t for t in read_dataset(store, "themes", "all") if t.theme_id == row.theme_id)
+        rounds = load_environment(store, row.env_id).database.complexified + 1
+        mined = stored(mine_task, store_uri)(
+            store_uri, theme, settings.corpus, settings.seed, rounds, guideline, env_id
+        )
+        stages["mine"] = mined["cost"]
+        if "rejected" in mined:
+            rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
+            write_dataset(store, "rejections", f"build-{env_id}", rejections)
+            return {**end, "state": "rejected", "reason": mined["rejected"]}
+        coded = stored(code_task, store_uri)(store_uri, theme.theme_id, mined, settings.seed)
+        stages["code"] = coded["cost"]
+        grown = _commit(store_uri, theme, mined, coded, row)
+        return {**end, "state": grown.state, "reason": grown.reason, "tools": grown.n_tools}
+    except Exception as error:  # recorded; training goes on in the old environment
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
+        failure = Rejection(stage="build", key=env_id, gate="failed", reason=reason, env_id=row.env_id)
+        write_dataset(store, "rejections", f"build-{env_id}", [failure])
+        return {**end, "reason": reason}
 
 
 def assign_splits(store_uri: str, seed: int) -> None:

@@ -21,10 +21,10 @@ def configure() -> None:
     Must run before the first `import prefect`. The home folder is the factory's own, so that a user's other Prefect
     profiles and databases stay as they are.
     """
-    home = _home() / "prefect"
-    home.mkdir(parents=True, exist_ok=True)  # Prefect makes its own folder, but not those above it
+    folder = home() / "prefect"
+    folder.mkdir(parents=True, exist_ok=True)  # Prefect makes its own folder, but not those above it
     defaults = {
-        "PREFECT_HOME": str(home),
+        "PREFECT_HOME": str(folder),
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_LOGGING_LEVEL": "ERROR",
@@ -41,7 +41,7 @@ def configure() -> None:
         os.environ.setdefault(name, value)
 
 
-def _home() -> Path:
+def home() -> Path:
     """Return the folder for what belongs to no store: AGENTWORLD_HOME, ~/.agentworld or, where neither can be made
     (an account without a home), a folder of this user's under the system's temporary one."""
     chosen = os.environ.get("AGENTWORLD_HOME")

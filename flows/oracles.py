@@ -1,0 +1,51 @@
+"""Oracle trajectories of stored tasks: what SFT imitates of verified tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flows.console import bar
+from flows.runtime import compute, workers
+from schemas.episode import Trajectory
+from schemas.task import AgentTask
+from schemas.tool import Tool
+from tasks.store import list_keys, load_environment, open_store, read_dataset, write_dataset
+
+
+def record_oracles(store_uri: str, use: str, env_id: str) -> dict[str, Any]:
+    """Execute the oracles of an environment's tasks of a use and write their trajectories; return how many."""
+    from tasks.sandbox import SandboxWorker
+    from tasks.synthesis import oracle_trajectory
+
+    store = open_store(store_uri)
+    world = load_environment(store, env_id)
+    rows: list[AgentTask] = read_dataset(store, "agent_tasks", f"{use}/{env_id}")
+    with SandboxWorker() as worker:
+        done = [oracle_trajectory(task_, world.database, world.tools, world.snapshot, worker) for task_ in rows]
+    write_dataset(store, "trajectories", f"oracle-{use}/{env_id}", done)
+    return {"episodes": len(done)}
+
+
+def ensure_oracles(store_uri: str, title: str, use: str) -> None:
+    """Record the oracle trajectories of all tasks of a use that have none yet."""
+    store = open_store(store_uri)
+    done = set(list_keys(store, "trajectories"))
+    keys = [key.partition("/")[2] for key in list_keys(store, "agent_tasks") if key.startswith(f"{use}/")]
+    missing = [env_id for env_id in keys if f"oracle-{use}/{env_id}" not in done]
+    with workers(), bar(title, len(missing)) as advance:
+        for env_id in missing:
+            advance(1, f"{compute(record_oracles, store_uri, use, env_id)['episodes']} episodes of {env_id}")
+
+
+def load_oracles(store_uri: str, use: str) -> tuple[list[tuple[AgentTask, Trajectory]], dict[str, list[Tool]]]:
+    """Return the tasks of a use with their oracle trajectories, and the tools of their environments."""
+    store = open_store(store_uri)
+    pairs: list[tuple[AgentTask, Trajectory]] = []
+    tools: dict[str, list[Tool]] = {}
+    for key in list_keys(store, "agent_tasks"):
+        if key.startswith(f"{use}/"):
+            env_id = key.partition("/")[2]
+            by_id = {t.task_id: t for t in read_dataset(store, "trajectories", f"oracle-{key}")}
+            pairs += [(t, by_id[t.task_id]) for t in read_dataset(store, "agent_tasks", key) if t.task_id in by_id]
+            tools[env_id] = read_dataset(store, "tools", env_id)
+    return pairs, tools

@@ -1,0 +1,164 @@
+"""Train the policy: SFT on oracle trajectories, then GRPO from verifier rewards beside an SFT arm of equal compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from prefect import flow, task
+from prefect.artifacts import create_table_artifact
+
+from flows.console import bar
+from flows.evaluation import evaluate_policies
+from flows.policies import checkpoint_of, keep_policy, set_current, work_folder
+from flows.practice import PracticeJob, load_practice, run_practice
+from flows.runtime import default_store
+from flows.synthesize import tasks_of
+from schemas.base import content_hash
+from schemas.episode import TrainingRun
+from schemas.settings import DEFAULTS, Settings
+from tasks.store import environment_rows, load_environment, open_store
+from tasks.training import Progress, TrainingConfig, launch_training, prepare_sft
+from tasks.training.images import save_images, save_tasks
+
+
+@task(name="train-policy", task_run_name="{config.method} {config.run_id}", retries=2, retry_delay_seconds=5)
+def train_policy(
+    store_uri: str,
+    config: TrainingConfig,
+    parent: TrainingRun | None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> TrainingRun:
+    """Run one training under `accelerate launch` in its prepared folder and store its policy.
+
+    A retry, or a rerun after a kill, resumes from the folder's last checkpoint.
+    """
+    folder = work_folder(store_uri, config.run_id)
+    outcome = launch_training(
+        config,
+        folder,
+        on_progress,
+        parent=None if parent is None else checkpoint_of(store_uri, parent),
+        parent_id="" if parent is None else parent.policy_id,
+    )
+    return keep_policy(store_uri, outcome.run, outcome.checkpoint.read_bytes())
+
+
+def train_arms(
+    store_uri: str, title: str, arms: Sequence[tuple[TrainingConfig, TrainingRun | None]]
+) -> list[TrainingRun]:
+    """Train several arms side by side, one core each, and show how far the slowest is."""
+    totals = [max(config.max_cpu_seconds, 1.0) for config, _ in arms]
+    done = [0.0] * len(arms)
+    with bar(title, round(min(totals))) as advance:
+
+        def watch(index: int) -> Callable[[Progress], None]:
+            def seen(progress: Progress) -> None:
+                before = min(done)
+                done[index] = min(progress.cpu_seconds, totals[index])
+                shown = {"loss": progress.loss, "reward": progress.reward, "entropy": progress.entropy}
+                note = "  ".join(f"{name} {value:.3f}" for name, value in shown.items() if value is not None)
+                advance(min(done) - before, f"step {progress.step}  {note}")
+
+            return seen
+
+        with ThreadPoolExecutor(len(arms)) as pool:
+            futures = [
+                pool.submit(train_policy, store_uri, config, parent, watch(index))
+                for index, (config, parent) in enumerate(arms)
+            ]
+            return [future.result() for future in futures]
+
+
+def prepare_examples(store_uri: str, run_id: str, made: Sequence[dict[str, Any]]) -> str:
+    """Write the SFT examples of practice jobs into a training's folder; return the hash of what they are."""
+    pairs, tools, families = load_practice(store_uri, made)
+    counts = prepare_sft(pairs, tools, work_folder(store_uri, run_id), families)
+    return content_hash([counts.written, [job["key"] for job in made]])
+
+
+def prepare_rl(store_uri: str, run_id: str) -> int:
+    """Write the RL tasks, without their oracles, and the images of their environments; return how many tasks."""
+    store = open_store(store_uri)
+    folder = work_folder(store_uri, run_id)
+    rl_tasks = tasks_of(store_uri, "rl")
+    worlds = [load_environment(store, env_id) for env_id in sorted({t.env_id for t in rl_tasks})]
+    folder.mkdir(parents=True, exist_ok=True)
+    from tasks.environment import EnvironmentImage
+
+    save_images([EnvironmentImage.of(w.database, w.tools, w.snapshot) for w in worlds], folder)
+    return save_tasks(rl_tasks, folder)
+
+
+def practice_jobs(store_uri: str, settings: Settings) -> list[PracticeJob]:
+    """Return the practice jobs of a first training: each training environment and its variants."""
+    rows = [row for row in environment_rows(open_store(store_uri), "accepted") if row.split == "train"]
+    return [
+        PracticeJob(row.env_id, variant, settings.practice_tasks)
+        for variant in range(settings.variants + 1)
+        for row in rows
+        if not row.lineage
+    ]
+
+
+def development_scores(
+    store_uri: str, title: str, runs: Sequence[TrainingRun], settings: Settings, round_number: int = 0
+) -> dict[str, float]:
+    """Return each policy's success on the development tasks, on which arms are chosen."""
+    results = evaluate_policies(
+        store_uri,
+        title,
+        "development",
+        [(run.arm or run.method, run) for run in runs],
+        round_number=round_number,
+        purpose="development",
+        seed=settings.seed,
+    )
+    return {
+        run.policy_id: sum(r.success for r in results[run.arm or run.method])
+        / max(len(results[run.arm or run.method]), 1)
+        for run in runs
+    }
+
+
+@flow(name="train")
+def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
+    """Train from the start and make the arm that does best on the development tasks the current policy."""
+    uri = open_store(store or default_store()).uri
+    tag = content_hash([settings.seed, settings.variants, settings.practice_tasks, settings.sft_seconds])[:8]
+    made = run_practice(uri, "Practise", practice_jobs(uri, settings), settings.seed, settings.corpus)
+    sft_id, grpo_id, more_id = (f"{name}-{tag}" for name in ("sft", "grpo", "sft-control"))
+    for run_id in (sft_id, more_id):
+        prepare_examples(uri, run_id, made)
+    rl_tasks = prepare_rl(uri, grpo_id)
+
+    def config(method: str, run_id: str, arm: str, seconds: float, threads: int) -> TrainingConfig:
+        return TrainingConfig(
+            method=method,
+            run_id=run_id,
+            policy_id=run_id,
+            arm=arm,
+            seed=settings.seed,
+            steps=100_000,
+            threads=threads,
+            max_cpu_seconds=seconds * threads,
+        )
+
+    (sft,) = train_arms(uri, "Train: SFT", [(config("sft", sft_id, "", settings.sft_seconds, 2), None)])
+    runs = [sft]
+    if rl_tasks:
+        runs += train_arms(
+            uri,
+            "Train: GRPO and SFT control",
+            [
+                (config("grpo", grpo_id, "rl", settings.rl_seconds, 1), sft),
+                (config("sft", more_id, "sft_control", settings.rl_seconds, 1), sft),
+            ],
+        )
+    scores = development_scores(uri, "Development", runs, settings)
+    best = max(runs, key=lambda run: scores[run.policy_id])
+    set_current(uri, best)
+    table = [{"policy": r.policy_id, "steps": r.steps, "development success": scores[r.policy_id]} for r in runs]
+    create_table_artifact(key="training", table=table, description="Training arms and their development success")
+    return {"policy_id": best.policy_id, "development": scores, "episodes": sum(job["episodes"] for job in made)}
