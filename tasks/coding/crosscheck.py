@@ -213,7 +213,7 @@ class _Crosscheck:
             random.Random(f"order-{self.seed}").shuffle(order)
             missed = []
             for mutant in planted[tool.name]:
-                results = trial.run(image, order, mutant.name, stop=True, together=True)
+                results = trial.run(image, order, mutant.name, stop=True)
                 if not any(result.message for result in results):
                     missed.append(mutant.change)
             total = len(planted[tool.name])

@@ -54,6 +54,8 @@ def imports_little(tool: Tool) -> str:
             return f"line {line}: it uses {node.id}"
         elif isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             return f"line {line}: it reaches for the private attribute {node.attr}"
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            return f"line {line}: it changes the attribute {node.attr} of something that outlives the call"
         elif isinstance(node, ast.Global | ast.Nonlocal):
             return f"line {line}: it keeps state outside its call"
     for node in tree.body:

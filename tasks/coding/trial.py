@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from schemas.base import canonical_json
 from schemas.database import Database
@@ -16,6 +16,9 @@ from schemas.tool import ToolTest
 from tasks.coding.words import identifier
 from tasks.environment import EnvironmentImage
 from tasks.sandbox import EpisodeOutcome, SandboxWorker
+
+_FIRST_GROUP, _GROUP = 4, 12
+"""Tests that share a process: the first ones of a mutant, which most mutants fail, and later ones."""
 
 _PART = re.compile(r"\.?([^.\[\]]+)|\[(\d*)\]")
 
@@ -51,27 +54,30 @@ class Trial:
     def __exit__(self, *_: object) -> None:
         self._state.close()
 
-    def run(self, image: EnvironmentImage, tests: Sequence[ToolTest], tool: str = "", *, stop: bool = False,
-            together: bool = False) -> list[Result]:  # fmt: skip
-        """Return the results of the tests.
+    def run(self, image: EnvironmentImage, tests: Sequence[ToolTest], tool: str = "", *, stop: bool = False
+            ) -> list[Result]:  # fmt: skip
+        """Return the results of the tests, up to the first one that breaks its episode.
+
+        The first test runs in a process of its own, so that a tool which never answers costs one time limit; the
+        others share a process by groups, each from the initial state.
 
         Args:
             image: the environment with the tools.
             tests: tests of one tool.
             tool: run the tests on this tool of the image instead (a mutant of theirs).
             stop: stop behind the first failing test.
-            together: run all tests in one process of the sandbox; for sources that passed on their own.
         """
-        calls = [_calls(test, tool) for test in tests]
-        outcomes: list[EpisodeOutcome] = []
-        if together:
-            outcomes = self._worker.run_episodes([(one, 0) for one in calls], image, isolation="environment")
         results: list[Result] = []
-        for place, test in enumerate(tests):
-            outcome = outcomes[place] if together else self._worker.run_episode(calls[place], 0, image)
-            results.append(self.judge(test, outcome, image, tool))
-            if results[-1].broke or (stop and results[-1].message):
-                break
+        position, size = 0, _FIRST_GROUP if stop else 1
+        while position < len(tests):
+            group = tests[position : position + size]
+            position, size = position + size, _GROUP
+            episodes = [(_calls(test, tool), 0) for test in group]
+            isolation: Literal["episode", "environment"] = "episode" if len(group) == 1 else "environment"
+            for test, outcome in zip(group, self._worker.run_episodes(episodes, image, isolation=isolation), strict=True):
+                results.append(self.judge(test, outcome, image, tool))
+                if results[-1].broke or (stop and results[-1].message):
+                    return results
         return results
 
     def judge(self, test: ToolTest, outcome: EpisodeOutcome, image: EnvironmentImage, tool: str = "") -> Result:
