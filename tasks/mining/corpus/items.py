@@ -17,6 +17,17 @@ Loader = Callable[[Mapping[str, bytes]], Iterator[Record]]
 
 
 @dataclass(frozen=True)
+class Paper:
+    """A text that a source holds as a whole, such as an article; `locator` says where."""
+
+    name: str
+    media_type: str
+    title: str
+    content: str
+    locator: str
+
+
+@dataclass(frozen=True)
 class Package:
     """A distribution whose data is used. `licence` is the package's, `data_licence` that of the data inside (SPDX)."""
 
@@ -33,8 +44,8 @@ class Dataset:
 
     `columns` maps our column name to (the source's name, description); only these are kept, in this order, so this is
     the documented renaming of cryptic columns. Empty keeps every column under a snake case form of its own name.
-    `key` and `label` are our names; '' lets the extractor look for them. `path` may be a glob inside the package; `keep` then says which
-    of the paths are wanted.
+    `key` and `label` are our names; '' lets the extractor look for them. `path` may be a glob inside the
+    package; `keep` then says which of the paths are wanted. `papers` finds whole texts in the same files.
     """
 
     name: str
@@ -53,6 +64,7 @@ class Dataset:
     missing: frozenset[str] = frozenset({""})
     transform: str = "extract"
     keep: Callable[[str], bool] | None = None
+    papers: Callable[[Mapping[str, bytes]], Iterator[Paper]] | None = None
 
     @property
     def table_name(self) -> str:

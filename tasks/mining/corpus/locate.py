@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import platform
+import sys
 import sysconfig
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -50,13 +51,11 @@ def _distribution(package: str) -> tuple[str, dict[str, Path]]:
 
 
 def _metadata_files() -> dict[str, Path]:
-    found = {}
-    for distribution in metadata.distributions():
-        path = Path(str(distribution.locate_file("")))
-        name = distribution.metadata["Name"]
-        for file in distribution.files or ():
-            if file.name == "METADATA" and len(file.parts) == 2 and name:
-                found[str(file)] = path / str(file)
+    """Return the METADATA file of each distribution on the import path; the first of a name is the one in use."""
+    found: dict[str, Path] = {}
+    for entry in sys.path:
+        for path in sorted(Path(entry or ".").glob("*.dist-info/METADATA")):
+            found.setdefault(f"{path.parent.name}/METADATA", path)
     return found
 
 

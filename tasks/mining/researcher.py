@@ -1,0 +1,208 @@
+"""The researcher: search, open, extract and save over a corpus until a theme has its tables and documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Protocol
+
+from schemas.base import Scalar
+from schemas.database import Column, Table
+from schemas.environment import Rejection
+from schemas.theme import Source, Theme
+from tasks.mining import papers
+from tasks.mining.corpus.corpus import Corpus
+from tasks.mining.corpus.index import words
+from tasks.mining.corpus.items import Record
+from tasks.mining.corpus.locate import MissingFiles, locate
+from tasks.mining.extract import Described
+from tasks.mining.findings import Findings, MinedDocument, MinedTable
+from tasks.mining.plan import Plan, choose, rank
+from tasks.mining.relations import Study, hold, study
+from tasks.mining.selection import References, select
+
+RESULTS = 12
+DOCUMENTS = 5
+MOST_OPENED = 12
+
+
+class Researcher(Protocol):
+    """Whoever mines a theme: rules (`RuleResearcher`), or a model that uses the same four tools."""
+
+    def research(self, theme: Theme, corpus: Corpus, seed: int) -> Findings:
+        """Return tables, documents, sources, a log and rejections; the same for the same theme, corpus and seed."""
+        ...
+
+
+def research(theme: Theme, corpus: Corpus, seed: int) -> Findings:
+    """Mine a theme by rules: no model, deterministic in (theme, corpus content, seed)."""
+    return RuleResearcher().research(theme, corpus, seed)
+
+
+class RuleResearcher:
+    """Searches with the theme's needs, terms and operations, takes what fits best, and follows foreign keys."""
+
+    def research(self, theme: Theme, corpus: Corpus, seed: int) -> Findings:
+        """Return what was found; a theme that nothing fits has no tables and a rejection that says so."""
+        known = study(corpus)
+        found = Findings(theme.theme_id)
+        ranked, needed = rank(theme, lambda purpose, query: self._search(corpus, found, purpose, query))
+        plan = choose(ranked, needed, known)
+        scores = dict(ranked)
+        looked = [*plan.items, *[item for item, _ in ranked if item not in plan.items]][:MOST_OPENED]
+        for item in looked:
+            profile = corpus.open(item)
+            chosen = plan.reasons.get(item, "not taken")
+            outcome = f"{profile.rows} rows, {len(profile.columns)} columns; {chosen}"
+            found.log.append(_step("open", {"item": item, "score": round(scores.get(item, 0.0), 3)}, outcome))
+        if not plan.items:
+            reason = f"no data in the corpus fits the theme {theme.name!r}: add a folder with data to the corpus"
+            found.rejections.append(Rejection(stage="mining", key=theme.theme_id, gate="no_data", reason=reason))
+            return found
+        for mined, source in self._tables(theme, known, plan, seed, found):
+            found.tables.append(mined)
+            _add_source(found, source)
+            outcome = f"{len(mined.rows)} rows; {mined.transform}"
+            found.log.append(_step("save", {"table": mined.table.name, "source": mined.source_id}, outcome))
+        for mined_document in self._documents(plan, known, found):
+            found.documents.append(mined_document)
+            outcome = f"{len(mined_document.content)} characters; {mined_document.transform}"
+            found.log.append(_step("save", {"document": mined_document.document.name}, outcome))
+        return found
+
+    def _search(self, corpus: Corpus, found: Findings, purpose: str, query: str) -> list[tuple[str, float]]:
+        results = [(item.item_id, score) for item, score in corpus.search(query, RESULTS)]
+        outcome = ", ".join(f"{item} {score:.2f}" for item, score in results[:5]) or "nothing"
+        found.log.append(_step("search", {"query": query[:200], "purpose": purpose}, outcome))
+        return results
+
+    def _tables(
+        self, theme: Theme, known: Study, plan: Plan, seed: int, found: Findings
+    ) -> list[tuple[MinedTable, Source]]:
+        tables = {item: _whole(known.tables[item], plan.references[item], known, found) for item in plan.items}
+        terms = words(" ".join([theme.name, *theme.needs, *theme.terms[:20]]))
+        chosen = select(tables, plan.references, terms, seed)
+        parents = {parent for columns in plan.references.values() for parent in columns.values()}
+        mined = []
+        for item, records in chosen.items():
+            described = tables[item]
+            records, note = _labelled(described, records, item in parents, found)
+            note = "; ".join(part for part in (described.item.dataset.transform, *described.notes, note) if part)
+            if len(records) < len(described.records):
+                note += f"; sample {len(records)} of {len(described.records)} rows, seed {seed}"
+            table = _schema(described, records, plan.references[item], tables)
+            outcome = f"{len(records)} of {len(described.records)} rows, {len(table.columns)} columns"
+            found.log.append(_step("extract", {"item": item, "table": table.name}, outcome))
+            locators = [at for at, _ in records]
+            rows = papers.rows_for_storage(records)
+            mined.append(
+                (MinedTable(table, rows, described.item.source.source_id, locators, note), described.item.source)
+            )
+        return mined
+
+    def _documents(self, plan: Plan, known: Study, found: Findings) -> list[MinedDocument]:
+        by_name = {known.tables[item].table.name: item for item in plan.items}
+        documents: list[MinedDocument] = []
+        for item in plan.items:
+            dataset = known.tables[item].item.dataset
+            if dataset.papers is not None:
+                try:
+                    _, files = locate(dataset.package, dataset.path, dataset.keep)
+                except MissingFiles:
+                    continue
+                mined = next(mined for mined in found.tables if by_name[mined.table.name] == item)
+                wanted = {str(row[mined.table.key]) for row in mined.rows}
+                documents += papers.texts_of(known.tables[item].item, files, wanted, 4)
+        largest = max(found.tables, key=lambda mined: (len(mined.rows), mined.table.name))
+        main = next(mined for mined in found.tables if by_name[mined.table.name] == plan.items[0])
+        documents.append(papers.page_of(main))
+        told = set()
+        for item in plan.items:
+            package = known.tables[item].item.package
+            about = papers.readme_of(known.tables[item].item) if package not in told else None
+            told.add(package)
+            if about and sum(document.document.name.startswith("about_") for document in documents) < 2:
+                documents.append(about[0])
+                _add_source(found, about[1])
+        documents.append(papers.dictionary_of(found.tables))
+        documents.append(papers.extract_of(largest) if largest is not main else papers.sample_of(main))
+        if len(documents) < DOCUMENTS:
+            licence = papers.licence_of(known.tables[plan.items[0]].item)
+            if licence:
+                documents.append(licence[0])
+                _add_source(found, licence[1])
+        return documents[: DOCUMENTS + 3]
+
+
+def _step(tool: str, arguments: dict[str, Any], outcome: str) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments, "outcome": outcome}
+
+
+def _add_source(found: Findings, source: Source) -> None:
+    if all(source.source_id != known.source_id for known in found.sources):
+        found.sources.append(source)
+
+
+def _whole(described: Described, references: dict[str, str], known: Study, found: Findings) -> Described:
+    """Return a table whose references all hold, over its whole source; what breaks is counted."""
+    found.rejections.extend(described.rejections)
+    links = []
+    for column, parent in references.items():
+        keys = set(known.tables[parent].values(known.tables[parent].table.key))
+        links.append((column, described.table.column(column).nullable, keys))
+    records, broken = hold(described.records, links)
+    for column, count in broken.items():
+        done = "set to nothing" if described.table.column(column).nullable else "left out"
+        reason = f"{count} rows refer by {column} to no {references[column]} that is known: {done}"
+        key = described.item.item_id
+        found.rejections.append(Rejection(stage="mining", key=key, gate="broken_reference", reason=reason))
+    return Described(described.item, described.table, tuple(records), (), described.notes)
+
+
+def _labelled(
+    described: Described, records: list[Record], is_parent: bool, found: Findings
+) -> tuple[list[Record], str]:
+    """Make labels unique: rows that others refer to get their key behind the label, others are left out."""
+    label, key = described.table.label, described.table.key
+    if not label or label == key:
+        return records, ""
+    counts = Counter(row[label] for _, row in records)
+    repeated = {value for value, count in counts.items() if count > 1 and value is not None}
+    if not repeated:
+        return records, ""
+    item, changed = described.item.item_id, sum(counts[value] for value in repeated)
+    if is_parent:
+        records = [
+            (at, {**row, label: f"{row[label]} ({row[key]})"} if row[label] in repeated else row) for at, row in records
+        ]
+        return records, f"key added to {label} of {changed} rows that shared one"
+    seen: set[Scalar] = set()
+    kept = []
+    for at, row in records:
+        if row[label] not in seen:
+            seen.add(row[label])
+            kept.append((at, row))
+    reason = f"{len(records) - len(kept)} rows share their {label} with an earlier row"
+    found.rejections.append(Rejection(stage="mining", key=item, gate="duplicate_label", reason=reason))
+    return kept, f"{len(records) - len(kept)} rows with a repeated {label} left out"
+
+
+def _schema(
+    described: Described, records: list[Record], references: References | dict[str, str], tables: dict[str, Described]
+) -> Table:
+    """Return the table's schema for the kept rows: references named, nullability and choices as they now are."""
+    columns: list[Column] = []
+    for column in described.table.columns:
+        update: dict[str, Any] = {}
+        parent = references.get(column.name)
+        if isinstance(parent, str):
+            other = tables[parent].table
+            update = {
+                "role": "reference", "references": f"{other.name}.{other.key}", "choices": (), "minimum": None,
+                "maximum": None, "unit": "", "unique": False,
+            }  # fmt: skip
+        if column.name == described.table.label:
+            update["unique"] = True
+        if any(row[column.name] is None for _, row in records):
+            update["nullable"] = True
+        columns.append(column.model_copy(update=update))
+    return described.table.model_copy(update={"columns": tuple(columns), "rows": len(records)})
