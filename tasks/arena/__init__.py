@@ -9,7 +9,11 @@ from tasks.arena.evaluate import EvaluationResult, evaluate
 from tasks.arena.split import split_environments
 from tasks.arena.statistics import success_rates, wilson
 
+STAGE_VERSION = "1"
+"""Part of the cache key of everything that this stage computes; raise it when results would change."""
+
 __all__ = [
+    "STAGE_VERSION",
     "Diagnostician",
     "EvaluationResult",
     "classify_error",

@@ -158,10 +158,10 @@ def _diagnosis(evidence: _Evidence, round_: int, rank: int, n_tasks: int) -> Dia
         failed=[task for task, _, _ in evidence.failures],
         errors=ordered,
         skill_rates=skill_rates,
-        skill_failures={skill: count[False] for skill, count in evidence.by_skill.items()},
+        skill_attempts={skill: count.total() for skill, count in evidence.by_skill.items()},
         kind_rates={kind: _rate(count) for kind, count in sorted(evidence.by_kind.items())},
     )
-    guideline = write_guideline(weakness, n_tasks)
+    guideline = write_guideline(weakness, evidence.attempts, n_tasks)
     env_id = evidence.environment.env_id
     return Diagnosis(
         round=round_,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ MIN_CHAINS = 6
 MIN_TABLES = 3
 MIN_ROWS_PER_TABLE = 30
 JOIN_SHARE = 0.5
-JOIN_SKILLS = frozenset({"join", "reference", "cross_table", "document"})
+JOIN_SKILLS = frozenset({"join", "document"})
 WEAK_SKILLS = 3
 
 ERROR_PHRASES: dict[ErrorType, str] = {
@@ -33,14 +32,14 @@ ERROR_PHRASES: dict[ErrorType, str] = {
 
 @dataclass(frozen=True)
 class Weakness:
-    """The evidence on one environment that a guideline is written from."""
+    """The evidence on one environment that a guideline is written from; `failed` holds a task once a failure."""
 
     environment: Environment
     tasks: Sequence[AgentTask]
     failed: Sequence[AgentTask]
     errors: Mapping[str, int]
     skill_rates: Mapping[str, float]
-    skill_failures: Mapping[str, int]
+    skill_attempts: Mapping[str, int]
     kind_rates: Mapping[str, float]
 
 
@@ -76,18 +75,28 @@ def chain_of(task: AgentTask) -> tuple[str, ...]:
     return (task.template, *(call.tool for call in task.oracle.calls))
 
 
-def weak_skills(weakness: Weakness) -> list[str]:
-    """Return up to WEAK_SKILLS skills, the ones with most failures first; of equals the least successful."""
-    failures = Counter({skill: n for skill, n in weakness.skill_failures.items() if n})
-    return sorted(failures, key=lambda s: (-failures[s], weakness.skill_rates[s], s))[:WEAK_SKILLS]
+def weak_skills(weakness: Weakness, attempts: int) -> list[str]:
+    """Return up to WEAK_SKILLS skills that fail more often than the environment does as a whole, the worst first.
+
+    Skills are ordered by their failures beyond those expected at the environment's own failure rate, so that neither
+    a rare skill nor one that every task needs comes first by chance. If none stands out, those with most failures.
+    """
+    overall = len(weakness.failed) / max(1, attempts)
+    failures = {
+        skill: round((1 - rate) * weakness.skill_attempts[skill]) for skill, rate in weakness.skill_rates.items()
+    }
+    beyond = {skill: n - overall * weakness.skill_attempts[skill] for skill, n in failures.items() if n}
+    standing_out = {skill: n for skill, n in beyond.items() if n > 0.5}
+    score = standing_out or {skill: float(failures[skill]) for skill in beyond}
+    return sorted(score, key=lambda s: (-score[s], weakness.skill_rates[s], s))[:WEAK_SKILLS]
 
 
-def write_guideline(weakness: Weakness, n_tasks: int) -> dict[str, Any]:
+def write_guideline(weakness: Weakness, attempts: int, n_tasks: int) -> dict[str, Any]:
     """Return {skills, kinds, needs_data, n_tasks, error_types, reasons} for one weak environment.
 
     `kinds` are the task kinds whose success is not above the environment's mean of kinds, the weakest first.
     """
-    skills = weak_skills(weakness)
+    skills = weak_skills(weakness, attempts)
     mean = sum(weakness.kind_rates.values()) / max(1, len(weakness.kind_rates))
     kinds = sorted((k for k, rate in weakness.kind_rates.items() if rate <= mean), key=weakness.kind_rates.__getitem__)
     data = needs_data(weakness)
@@ -107,7 +116,7 @@ def describe(weakness: Weakness, attempts: int) -> str:
     failures = sum(weakness.errors.values())
     ranked = sorted(weakness.errors, key=lambda e: (-weakness.errors[e], e))
     how = [f"{ERROR_PHRASES[error]} ({weakness.errors[error]})" for error in ranked[:2]]  # type: ignore[index]
-    skills = [_words(skill) for skill in weak_skills(weakness)[:2]]
+    skills = [_words(skill) for skill in weak_skills(weakness, attempts)[:2]]
     where = f", most often where {' or '.join(skills)} is needed" if skills else ""
     return (
         f"In {weakness.environment.name} the policy fails {failures} of {_count(attempts, 'attempt')}:"

@@ -38,10 +38,16 @@ def arm_classes(arms: Sequence[str]) -> dict[str, str]:
 
 
 def latest_overall(data: ReportData) -> list[SuccessRate]:
-    """Return each arm's overall success in the latest round that it ran, before, directed and control first."""
+    """Return each arm's overall success, before, directed and control first.
+
+    The round is the latest in which the directed arm ran, so that the arms stand on the same tasks; an arm that did
+    not run in it comes with its latest earlier round.
+    """
+    overall = [r for r in data.rates if r.by == "overall"]
+    last = max((r.round for r in overall if r.arm == "directed"), default=max((r.round for r in overall), default=0))
     latest: dict[str, SuccessRate] = {}
-    for rate in data.rates:
-        if rate.by == "overall" and (rate.arm not in latest or rate.round >= latest[rate.arm].round):
+    for rate in sorted(overall, key=lambda r: r.round):
+        if rate.round <= last:
             latest[rate.arm] = rate
     return sorted(latest.values(), key=lambda r: arm_order(r.arm))
 

@@ -110,6 +110,15 @@ def test_skills_and_kinds_point_at_the_failures() -> None:
     assert found.guideline["reasons"][0] == "10 % success where loop is needed"
 
 
+def test_a_skill_that_every_task_needs_is_not_the_weakness() -> None:
+    easy = tasks_of("w", 20, skills=("get", "list"))
+    hard = [t.model_copy(update={"task_id": f"h-{t.task_id}"}) for t in tasks_of("w", 10, skills=("get", "join"))]
+    [found] = diagnose(results_of(easy, 14) + results_of(hard, 2), [], easy + hard, worlds("w"), round=1)
+    assert found.guideline["skills"] == ["join"]
+    [even] = diagnose(results_of(easy, 14), [], easy, worlds("w"), round=1)
+    assert even.guideline["skills"] == ["get", "list"]
+
+
 def test_same_input_same_diagnosis_and_no_failure_no_diagnosis() -> None:
     tasks = tasks_of("w", 10)
     given = (results_of(tasks, 3), [], tasks, worlds("w"))
