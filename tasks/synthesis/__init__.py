@@ -1,0 +1,12 @@
+"""Task synthesis: graph walks and programs over an environment's tools, executed, replayed and red-teamed."""
+
+from __future__ import annotations
+
+from tasks.synthesis.phrases import templates_hash
+from tasks.synthesis.practice import practice
+from tasks.synthesis.synthesize import SynthesisResult, oracle_key, synthesize
+
+STAGE_VERSION = "1"
+"""Part of the cache key of everything that this stage makes; raise it when its results change."""
+
+__all__ = ["STAGE_VERSION", "SynthesisResult", "oracle_key", "practice", "synthesize", "templates_hash"]

@@ -54,7 +54,9 @@ def bind(draft: Draft, tool: Tool, room: int) -> bool:
     if tool.kind == "get":
         if bind_get(draft, tool) is not None:
             return True
-        return not draft.atlas.tables[tool.table].label and draft.rng.random() < 0.2 and bind_key(draft, tool) is not None
+        return (
+            not draft.atlas.tables[tool.table].label and draft.rng.random() < 0.2 and bind_key(draft, tool) is not None
+        )
     if tool.kind == "aggregate":
         return bind_aggregate(draft, tool)
     if tool.kind in ("transition", "update") and tool.action in draft.atlas.actions:
@@ -136,9 +138,7 @@ def prune(draft: Draft) -> Draft | None:
             places[place] = len(new.sentences)
             pick_number = None if sentence.pick is None else picks[sentence.pick]
             relations = tuple(moved_condition(c) for c in sentence.relations)
-            new.sentences.append(
-                replace(sentence, step=numbers[sentence.step], pick=pick_number, relations=relations)
-            )
+            new.sentences.append(replace(sentence, step=numbers[sentence.step], pick=pick_number, relations=relations))
     for ask in draft.asks:
         new.asks.append(
             replace(

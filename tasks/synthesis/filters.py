@@ -92,7 +92,7 @@ def stated(draft: Draft, tool: Tool, row: Row) -> list[tuple[ToolField, Conditio
 
 
 def is_sayable(value: Any) -> bool:
-    """Say whether a prompt can state a value verbatim in quotes: short, one line, no quotation marks, no edge spaces."""
+    """Say whether a prompt can state a value verbatim in quotes: short, one line, without quotation marks."""
     text = str(value)
     return 0 < len(text) <= 60 and text == text.strip() and not any(mark in text for mark in '"“”`\n\t{}')
 
@@ -128,7 +128,7 @@ def is_missing_required(tool: Tool, arguments: dict[str, Any]) -> bool:
 
 
 def row_prefix(atlas: Atlas, tool: Tool, index: int) -> str | None:
-    """Return where the index-th row stands in a search's observation ("orders[0]"), None if the tool returns no rows."""
+    """Return where the index-th row stands in a search's observation ("orders[0]"); None if it shows no rows."""
     key = f"{tool.table}.{atlas.tables[tool.table].key}"
     for field in tool.outputs:
         if field.entity == key and "[]." in field.path:

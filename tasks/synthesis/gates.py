@@ -98,9 +98,7 @@ def grounded(candidate: Candidate, run: Run, atlas: Atlas) -> str:
     return ""
 
 
-def _is_grounded(
-    value: Any, prompt: str, numbers: set[float], seen: set[Any], tool: Tool | None, name: str
-) -> bool:
+def _is_grounded(value: Any, prompt: str, numbers: set[float], seen: set[Any], tool: Tool | None, name: str) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if tool is not None and value in options(tool, name):

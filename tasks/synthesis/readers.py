@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.tool import Tool
 from tasks.synthesis.atlas import Row, required
-from tasks.synthesis.draft import Ask, Condition, Draft, Expected, Mention, Pick, Sentence
+from tasks.synthesis.draft import Ask, Draft, Expected, Mention, Pick, Sentence
 from tasks.synthesis.filters import (
     argument,
     is_missing_required,
@@ -38,9 +38,7 @@ def bind_get(draft: Draft, tool: Tool) -> int | None:
         row = draft.atlas.by_key[tool.table].get(value)
         if row is None:
             continue
-        known = next(
-            (n for n, p in enumerate(draft.picks) if p.table == tool.table and p.row.get(key) == value), None
-        )
+        known = next((n for n, p in enumerate(draft.picks) if p.table == tool.table and p.row.get(key) == value), None)
         changed = frozenset(draft.affected.get((tool.table, value), ()))
         adds = known is None or bool(changed) or bool(row_columns(tool) - draft.picks[known].columns)
         seen_fresh = any(p.same_as is not None and p.row.get(key) == value for p in draft.picks)

@@ -25,7 +25,7 @@ def budget(kit: Kit) -> Program | None:
             if len(rows) < 2 or not measures or not few(rows) or not shown(kit.children(link, owner)):
                 continue
             name = measures[0].name
-            ordered = sorted(rows, key=lambda row: row[name])  # noqa: B023 - used at once
+            ordered = sorted(rows, key=lambda row: row[name])
             values = [row[name] for row in ordered]
             if len(set(values)) != len(values) or values[0] <= 0 or not all(kit.allowed(change, r) for r in rows):
                 continue

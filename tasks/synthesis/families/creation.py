@@ -72,7 +72,8 @@ def creation(kit: Kit) -> Program | None:
             body += kit.list_rows(finder, conditions)
             body += ["for row in rows:", f"    call({tool.name!r}, {', '.join(arguments)})"]
             measures = kit.measures(finder, chosen)
-            answer, fields_out = ["'count': len(rows)"], [kit.field("count", "integer", f"how many {table.nouns} you made")]
+            answer = ["'count': len(rows)"]
+            fields_out = [kit.field("count", "integer", f"how many {table.nouns} you made")]
             predicted: dict[str, Any] = {"count": len(chosen)}
             if measures:
                 words = measures[0].name.replace("_", " ")

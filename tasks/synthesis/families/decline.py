@@ -41,8 +41,10 @@ def _refused(kit: Kit, link: Link, change: Change, rows: list[Row]) -> tuple[Row
                 values = [row[measure.name] for row in peers]
                 best = max(values) if descending else min(values)
                 row = peers[values.index(best)]
-                if values.count(best) == 1 and is_refused(kit, change.action, row) and status in row_columns(
-                    link.find_children
+                if (
+                    values.count(best) == 1
+                    and is_refused(kit, change.action, row)
+                    and status in row_columns(link.find_children)
                 ):
                     return row, condition, (measure.name, descending)
     return None

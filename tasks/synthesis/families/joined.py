@@ -49,7 +49,7 @@ def joined(kit: Kit) -> Program | None:
                 predicted = {"total": kit.total(measure, targets)}
                 answer = [f"'total': {kit.total_code(measure, 'found')}"]
                 if unique:
-                    best = max(targets, key=lambda target: target[measure.name])  # noqa: B023 - used at once
+                    best = max(targets, key=lambda target: target[measure.name])
                     body.append(f"best = max(found, key=lambda row: row[{measure.name!r}])")
                     answer.append(f"'largest': best[{label!r}]")
                     fields.append(

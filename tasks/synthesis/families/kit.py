@@ -192,9 +192,12 @@ def find_links(atlas: Atlas) -> list[Link]:
                 continue
             for field in finder.inputs:
                 column = atlas.column(field.entity)
-                if field.meaning != "equals" or column is None or not column.references or set(required(finder)) - {
-                    field.path
-                }:
+                if (
+                    field.meaning != "equals"
+                    or column is None
+                    or not column.references
+                    or set(required(finder)) - {field.path}
+                ):
                     continue
                 parent = column.references.partition(".")[0]
                 found = label_finder(atlas, parent)
@@ -257,4 +260,3 @@ def few(rows: Sequence[Row]) -> bool:
 def shown(rows: Sequence[Row]) -> bool:
     """Say whether a search shows all the rows at once."""
     return len(rows) <= SHOWN
-

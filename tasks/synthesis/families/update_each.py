@@ -5,7 +5,7 @@ from __future__ import annotations
 from tasks.synthesis.atlas import required
 from tasks.synthesis.draft import Condition, Draft
 from tasks.synthesis.families.kit import Kit, Program, few, shown, threshold
-from tasks.synthesis.filters import argument_value, is_sayable, matching, row_columns, row_prefix
+from tasks.synthesis.filters import argument_value, is_sayable, matching, row_prefix
 from tasks.synthesis.phrases import listing, literal
 from tasks.synthesis.writers import new_values
 

@@ -1,0 +1,230 @@
+"""Synthesise agent tasks that are trusted: every candidate passes all gates or is rejected with the gate's name."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, Literal
+
+from schemas.base import content_hash
+from schemas.database import Database
+from schemas.environment import Rejection
+from schemas.task import AgentTask, Oracle, Verifier
+from schemas.tool import Tool
+from tasks.environment import EnvironmentImage, verify
+from tasks.policies.scripted import Solution
+from tasks.rollout import ToolSignature
+from tasks.sandbox import SandboxWorker
+from tasks.synthesis import gates
+from tasks.synthesis.atlas import Atlas
+from tasks.synthesis.candidate import Candidate
+from tasks.synthesis.difficulty import difficulty, pass_rates
+from tasks.synthesis.families.kit import find_links
+from tasks.synthesis.graph import tool_graph
+from tasks.synthesis.graphs import build_graph_task
+from tasks.synthesis.phrases import Phrasing
+from tasks.synthesis.program import build_program
+from tasks.synthesis.redteam import red_team
+from tasks.synthesis.replay import Bench, Run
+from tasks.synthesis.trace import trace_calls
+
+Kind = Literal["graph", "program"]
+STAGE = "synthesis"
+CANDIDATES_PER_TASK = 4
+"""How many candidates may be tried for each wanted task before the search ends."""
+
+
+@dataclass(frozen=True)
+class SynthesisResult:
+    """Accepted tasks, rejected candidates, and counts: candidates, accepted, rejected by gate, cpu_seconds ..."""
+
+    tasks: tuple[AgentTask, ...]
+    rejections: tuple[Rejection, ...]
+    stats: dict[str, Any] = field(default_factory=dict)
+
+
+class Writer:
+    """Writes candidates for one environment; what can be computed once is."""
+
+    def __init__(
+        self, database: Database, snapshot: bytes, tools: Sequence[Tool], phrasing: Phrasing = "train"
+    ) -> None:
+        self.atlas = Atlas(database, snapshot, list(tools))
+        self.graph = tool_graph(self.atlas)
+        self.links = find_links(self.atlas)
+        self.phrasing: Phrasing = phrasing
+
+    def write(
+        self, kind: Kind, rng: random.Random, skills: Sequence[str] = (), lengths: dict[int, int] | None = None
+    ) -> Candidate | None:
+        """Return one candidate of a kind, or None if nothing could be bound."""
+        if kind == "graph":
+            return build_graph_task(self.atlas, self.graph, rng, self.phrasing, skills, lengths)
+        return build_program(self.atlas, self.links, rng, self.phrasing, skills)
+
+
+def oracle_key(oracle: Oracle) -> str:
+    """Return the hash that is the same for tasks with the same oracle, whatever their prompts."""
+    return content_hash(oracle)[:24]
+
+
+def synthesize(
+    database: Database,
+    snapshot: bytes,
+    tools: Sequence[Tool],
+    *,
+    seed: int,
+    n: int,
+    kinds: Sequence[Kind] = ("graph", "program"),
+    skills: Sequence[str] | None = None,
+    phrasing: Phrasing = "train",
+    min_calls: int = 3,
+    max_calls: int = 16,
+    exclude: Iterable[AgentTask] = (),
+    arm: str = "",
+    guideline_id: str = "",
+    worker: SandboxWorker | None = None,
+    max_candidates: int | None = None,
+) -> SynthesisResult:
+    """Return up to `n` trusted tasks for an environment.
+
+    Args:
+        seed: everything follows from it; the same inputs and seed give the same tasks.
+        n: how many tasks are wanted. Fewer come back if the candidates run out.
+        kinds: which kinds to write, in turn.
+        skills: tool kinds (search, get, aggregate, create ...) and constructs (loop, conditional, aggregation, join,
+            decline) that every task must exercise one of; None for undirected tasks.
+        phrasing: which share of the phrasings to use; "held_out" for the arena.
+        min_calls, max_calls: bounds on the calls that the oracle makes.
+        exclude: tasks whose oracles must not come again.
+        arm, guideline_id: recorded in the tasks.
+        worker: a running sandbox worker to use as the main one; two more are started for the replays.
+        max_candidates: how many candidates to try at most.
+
+    Raises:
+        ValueError: if the snapshot cannot be read.
+        SandboxError: if the environment cannot be loaded.
+    """
+    started = time.process_time()
+    writer = Writer(database, snapshot, tools, phrasing)
+    image = EnvironmentImage.of(database, list(tools), snapshot)
+    signatures = tuple(ToolSignature.of(tool) for tool in tools)
+    seen = {oracle_key(task.oracle) for task in exclude}
+    tasks: list[AgentTask] = []
+    rejections: list[Rejection] = []
+    limit = max_candidates if max_candidates is not None else CANDIDATES_PER_TASK * n + 10
+    index = 0
+    with Bench(image, worker) as bench:
+        judge = _Judge(bench, writer.atlas, signatures, database.env_id, min_calls, max_calls)
+        while len(tasks) < n and index < limit:
+            rng = random.Random(f"{database.env_id}/{seed}/{index}")
+            candidate = writer.write(kinds[index % len(kinds)], rng, tuple(skills or ()))
+            key = candidate.key if candidate is not None else f"{seed}/{index}"
+            gate, reason, task = judge.judge(candidate, rng, seen, skills)
+            if task is None:
+                rejections.append(Rejection(stage=STAGE, key=key, gate=gate, reason=reason, env_id=database.env_id))
+            else:
+                seen.add(oracle_key(task.oracle))
+                tasks.append(task.model_copy(update={"arm": arm, "guideline_id": guideline_id, "seed": seed}))
+            index += 1
+    return SynthesisResult(tuple(tasks), tuple(rejections), _stats(tasks, rejections, time.process_time() - started))
+
+
+def _stats(tasks: Sequence[AgentTask], rejections: Sequence[Rejection], seconds: float) -> dict[str, Any]:
+    graph = [task.oracle_calls for task in tasks if task.kind == "graph"]
+    return {
+        "candidates": len(tasks) + len(rejections),
+        "accepted": len(tasks),
+        "rejected": dict(sorted(Counter(rejection.gate for rejection in rejections).items())),
+        "templates": dict(sorted(Counter(t.template for t in tasks if t.kind == "program").items())),
+        "mean_graph_calls": round(fmean(graph), 2) if graph else 0.0,
+        "kill_rate": round(fmean(t.kill_rate or 0.0 for t in tasks), 4) if tasks else 0.0,
+        "cpu_seconds": round(seconds, 3),
+    }
+
+
+@dataclass
+class _Judge:
+    """Sends candidates through the gates, the cheap ones first."""
+
+    bench: Bench
+    atlas: Atlas
+    signatures: tuple[ToolSignature, ...]
+    env_id: str
+    min_calls: int
+    max_calls: int
+
+    def judge(
+        self, candidate: Candidate | None, rng: random.Random, seen: Collection[str], skills: Sequence[str] | None
+    ) -> tuple[str, str, AgentTask | None]:
+        """Return (gate, reason, None) for a rejected candidate, ("", "", task) for an accepted one."""
+        if candidate is None:
+            return "unbound", "the walk or the families found nothing to bind", None
+        if skills and not set(skills) & set(candidate.skills):
+            return "off_target", f"exercises {candidate.skills}, wanted is one of {tuple(skills)}", None
+        if oracle_key(candidate.oracle) in seen:
+            return "duplicate", "a task with the same oracle is there already", None
+        run = self.bench.execute(candidate.oracle)
+        checks = (
+            ("executes", lambda: gates.executes(candidate, run)),
+            ("length", lambda: gates.length(candidate, run, self.min_calls, self.max_calls)),
+            ("ambiguous", lambda: gates.independent(candidate, run, "ambiguous")),
+            ("independent", lambda: gates.independent(candidate, run)),
+            ("matters", lambda: gates.matters(candidate, run, self.atlas)),
+            ("grounded", lambda: gates.grounded(candidate, run, self.atlas)),
+            ("leak", lambda: gates.leak(candidate, run, self.atlas)),
+            ("deterministic", lambda: self.bench.disagreement(candidate.oracle, run)),
+        )
+        for gate, check in checks:
+            if reason := check():
+                return gate, reason, None
+        return self._attack(candidate, run, rng)
+
+    def _attack(self, candidate: Candidate, run: Run, rng: random.Random) -> tuple[str, str, AgentTask | None]:
+        verifier = Verifier(
+            answer=candidate.fields, expected_answer=dict(run.answer or {}), expected_changes=run.changes
+        )
+        other = self.bench.execute(candidate.oracle, seed=1)
+        if not verify(verifier, other.answer, other.changes).success:
+            return "oracle_reward", "the oracle itself does not get full reward in an episode of another seed", None
+        report = red_team(self.bench, self.atlas, verifier, run, candidate.prompt, rng)
+        if report.survivors:
+            return "red_team", f"full reward for: {', '.join(sorted(set(report.survivors)))}", None
+        if "dropped_step" in report.equivalent:
+            return "matters", "a write can be left out without a trace in the state", None
+        task = self._task(candidate, run, verifier)
+        solution = Solution(trace_calls(run.steps, run.changes), dict(run.answer or {}))
+        rates = pass_rates(self.bench, task, solution, self.signatures, seed=0)
+        if rates["null"] or rates["random"]:
+            return "trivial", f"passes: null {rates['null']:.2f}, random {rates['random']:.2f}", None
+        measured = {
+            "pass_rates": rates, "difficulty": difficulty(rates), "kill_rate": report.kill_rate,
+            "mutants": report.mutants,
+        }  # fmt: skip
+        return "", "", task.model_copy(update=measured)
+
+    def _task(self, candidate: Candidate, run: Run, verifier: Verifier) -> AgentTask:
+        return make_task(candidate, run, verifier, self.env_id, tuple(s.name for s in self.signatures))
+
+
+def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, tools: tuple[str, ...]) -> AgentTask:
+    """Return the task of an executed candidate; difficulty and kill rate are still open."""
+    return AgentTask(
+        task_id="task-" + content_hash([env_id, candidate.oracle.model_dump(mode="json"), candidate.prompt])[:16],
+        env_id=env_id,
+        kind=candidate.kind,
+        prompt=candidate.prompt,
+        tools=tools,
+        oracle=candidate.oracle,
+        oracle_calls=len(run.steps),
+        expected_answer=dict(run.answer or {}),
+        verifier=verifier,
+        template=candidate.template,
+        skills=candidate.skills,
+        writes=bool(run.changes),
+        seed=candidate.seed,
+    )
