@@ -116,6 +116,7 @@ class _Writer:
 
     def _check_days(self) -> None:
         """Refuse what is not written as a day or a moment."""
+        checked: dict[str, list[str]] = {}
         for name in self.action.parameters:
             column, parameter = self.table.column(name), parameter_name(name)
             if column.type not in _WRITTEN:
@@ -124,8 +125,11 @@ class _Writer:
             given = "" if parameter in self.required else f"{parameter} is not None and "
             self.body.append(f'    if {given}not re.fullmatch(r"{pattern}", {parameter}):')
             self.body += render.refusal("INVALID_DATE", f"Give {parameter} as {example}.")
-            self.refusals.append(("INVALID_DATE", f"unless {phrase(column)} is written as {example}"))
+            checked.setdefault(example, []).append(phrase(column))
             self.imports = ("re",)
+        for example, words in checked.items():
+            verb = "is" if len(words) == 1 else "are"
+            self.refusals.append(("INVALID_DATE", f"unless {listing(words)} {verb} written as {example}"))
 
     def _check_references(self) -> None:
         """Refuse keys of rows that do not exist."""

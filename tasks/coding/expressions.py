@@ -101,8 +101,9 @@ class Scope:
         if column not in self.references:
             target = self.database.table(self.table.column(column).references.split(".")[0])
             siblings = [c for c in self.table.columns if c.references.split(".")[0] == target.name]
-            word = snake(target.noun)
-            word = word if len(siblings) == 1 else f"{stem(self.table.column(column))}_{word}"
+            word, own = snake(target.noun), stem(self.table.column(column))
+            if len(siblings) > 1 or target.name == self.table.name:
+                word = own if own.endswith(word) else f"{own}_{word}"
             taken = {self.row, *(parameter_name(name) for name in self.action.parameters), *self.references.values()}
             self.references[column] = variable_name(word, {*taken, parameter_name(self.table.key)})
         return self.references[column]

@@ -139,7 +139,7 @@ class _Performance:
             row = dict(rows.get(place) or referred)
             row[name] = self._changed(effect, row[name], row[name], self.database.table(target).column(name))
             rows[place] = row
-        broken = any(self._breaks(*place, row) for place, row in rows.items())
+        broken = any(self._breaks(name, row) for (name, _), row in rows.items())
         return Outcome("CONSTRAINT") if broken else Outcome(rows=rows, own=own)
 
     def _holds(self, rule: Rule) -> bool:
@@ -201,12 +201,12 @@ class _Performance:
         total = (present or 0) + (operand or 0)
         return round(total, 6) if column.type == "number" else total
 
-    def _breaks(self, name: str, key: Any, row: dict[str, Any]) -> bool:
+    def _breaks(self, name: str, row: dict[str, Any]) -> bool:
         """Say whether a row would violate what its columns declare."""
         for column in self.database.table(name).columns:
             value = row.get(column.name)
-            if value is None:
-                if not column.nullable and value is not key:
+            if value is None or value == MINTED:
+                if value is None and not column.nullable:
                     return True
                 continue
             if column.choices and value not in column.choices:

@@ -16,7 +16,7 @@ from schemas.database import Action, Column, Database, Table
 from schemas.tool import Tool, ToolField, ToolTest
 from tasks.coding.examples import by_parameter, rename
 from tasks.coding.interpreter import MINTED, Outcome, perform
-from tasks.coding.proposals import find_cases
+from tasks.coding.proposals import find_cases, wrong_values
 from tasks.coding.snapshot import Reader, State
 from tasks.coding.words import identifier
 
@@ -147,14 +147,21 @@ class _Tester:
         for field in optional:
             for value in self._sample(field, rows):
                 self._expect_rows(f"{field.path}_all_and_only", {**base, field.path: value})
-        for first, second in zip(optional, optional[1:], strict=False):
-            row = self.rng.choice(rows) if rows else None
-            values = [self._sample(field, [row]) if row else [] for field in (first, second)]
-            if all(values):
-                arguments = {**base, first.path: values[0][0], second.path: values[1][0]}
-                self._expect_rows("filters_must_all_hold", arguments)
+        for pair in self._pairs(optional, rows):
+            self._expect_rows("filters_must_all_hold", {**base, **pair})
         self._orders(base)
         self._limits(base, rows)
+
+    def _pairs(self, fields: Sequence[ToolField], rows: Sequence[Row]) -> list[dict[str, Any]]:
+        """Return arguments for two filters at once, from one row (which matches) and from two (which may not)."""
+        pairs: list[dict[str, Any]] = []
+        for place, (first, second) in enumerate(zip(fields, fields[1:], strict=False)):
+            for other in (False, True) if place < 3 and len(rows) > 1 else (False,):
+                picked = self.rng.sample(list(rows), min(1 + other, len(rows)))
+                values = [self._sample(first, picked[:1]), self._sample(second, picked[-1:])]
+                if all(values):
+                    pairs.append({first.path: values[0][0], second.path: values[1][0]})
+        return pairs
 
     def _orders(self, base: dict[str, Any]) -> None:
         for field in self.tool.inputs:
@@ -199,6 +206,7 @@ class _Tester:
         arguments: list[dict[str, Any]] = []
         for field in self._filters(False):
             arguments += [{field.path: value} for value in self._sample(field, rows)]
+        arguments += self._pairs(self._filters(False), rows)
         ranges = [field for field in self._filters(False) if field.meaning in ("at_least", "at_most")]
         if len(ranges) >= 2 and rows:
             low, high = self._column(ranges[0]).name, ranges[:2]
@@ -256,13 +264,17 @@ class _Tester:
         if action is None:
             return
         names = by_parameter(self.tool)
-        cases = find_cases(self.database, action, self.state, self.rng)
+        cases = find_cases(self.database, action, self.state, self.rng, edges=True)
         for arguments, outcome in cases.successes:
             self._expect_outcome("leaves_what_the_rules_say", "property", action, arguments, outcome, names)
-        for arguments, outcome in cases.boundaries[:9]:
+        for arguments, outcome in cases.boundaries[:12]:
             self._expect_outcome("at_the_edge", "boundary", action, arguments, outcome, names)
         for code, (arguments, outcome) in sorted(cases.refusals.items()):
             self._expect_outcome(f"refuses_{code.lower()}", "refusal", action, arguments, outcome, names)
+        for given, _ in cases.successes[:1]:
+            for arguments in wrong_values(self.database, action, self.state, given):
+                outcome = perform(self.database, action, self.state, arguments, self.database.start_time)
+                self._expect_outcome("judges_a_wrong_value", "refusal", action, arguments, outcome, names)
         if cases.successes:
             self._optional_left_out(action, cases.successes[0][0], names)
             self._after_itself(action, *cases.successes[0], names)

@@ -24,9 +24,14 @@ class Cases:
     refusals: dict[str, tuple[dict[str, Any], Outcome]] = field(default_factory=dict)
 
 
-def find_cases(database: Database, action: Action, state: State, rng: random.Random, successes: int = 3) -> Cases:
-    """Return successes, one refusal a code, and for ordered rules the arguments just inside and just outside."""
+def find_cases(database: Database, action: Action, state: State, rng: random.Random, successes: int = 3,
+               edges: bool = False) -> Cases:  # fmt: skip
+    """Return successes, one refusal a code, and for ordered rules the arguments just inside and just outside.
+
+    `edges` also looks through more rows for those that stand nearest to where a rule turns, on either side.
+    """
     cases = Cases()
+    nearest: dict[tuple[int, str], tuple[float, dict[str, Any], Outcome]] = {}
     for tried, arguments in enumerate(_candidates(database, action, state, rng)):
         if tried >= _TRIES:
             break
@@ -35,12 +40,33 @@ def find_cases(database: Database, action: Action, state: State, rng: random.Ran
             cases.refusals.setdefault(outcome.code, (arguments, outcome))
         elif len(cases.successes) < successes:
             cases.successes.append((arguments, outcome))
+        for place, rule in enumerate(action.rules if edges and outcome.code != "NOT_FOUND" else ()):
+            gap = _gap(database, action, state, arguments, rule)
+            if outcome.code in ("", rule.code) and gap is not None:
+                found = nearest.get((place, outcome.code))
+                if found is None or gap < found[0]:
+                    nearest[place, outcome.code] = (gap, arguments, outcome)
         enough = len(cases.successes) == successes and {rule.code for rule in action.rules} <= cases.refusals.keys()
-        if enough and (action.kind != "transition" or "INVALID_STATE" in cases.refusals):
+        if not edges and enough and (action.kind != "transition" or "INVALID_STATE" in cases.refusals):
             break
     for arguments, _ in cases.successes[:2]:
         _add_boundaries(database, action, state, arguments, cases)
+    cases.boundaries += [(arguments, outcome) for _, arguments, outcome in nearest.values()]
     return cases
+
+
+def wrong_values(database: Database, action: Action, state: State, arguments: dict[str, Any]) -> Iterator[Any]:
+    """Yield arguments with one value that cannot be right: an unknown reference, no date, a value that is taken."""
+    table = database.table(action.table)
+    for name in action.parameters:
+        column = table.column(name)
+        if column.references:
+            yield {**arguments, name: unknown_key(database.table(column.references.split(".")[0]), state)}
+        if column.type in ("date", "datetime"):
+            yield {**arguments, name: "next Friday"}
+        if column.unique:
+            taken = [row[name] for key, row in state[table.name].items() if key != arguments.get(table.key)]
+            yield from ({**arguments, name: value} for value in taken[:1] if value is not None)
 
 
 def unknown_key(table: Table, state: State) -> Any:
@@ -132,27 +158,41 @@ def _add_boundaries(database: Database, action: Action, state: State, arguments:
                     cases.refusals.setdefault(outcome.code, (moved, outcome))
 
 
+def _look(database: Database, table: Table, state: State, arguments: dict[str, Any], path: Any) -> Any:
+    """Return the value at a rule's path for the given arguments, or the constant itself; None if there is none."""
+    if not isinstance(path, str):
+        return path
+    first, _, rest = path.partition(".")
+    row = {**state[table.name].get(arguments.get(table.key), {}), **arguments}
+    value = row.get(first)
+    if rest and value is not None:
+        value = state[table.column(first).references.split(".")[0]].get(value, {}).get(rest)
+    return value
+
+
+def _sides(rule: Rule) -> tuple[Any, Any] | None:
+    """Return both sides of an ordered rule as paths or constants."""
+    if rule.operator not in ("<", "<=", ">", ">=") or isinstance(rule.value, tuple):
+        return None
+    return rule.path, rule.value[1:] if isinstance(rule.value, str) and rule.value.startswith("$") else rule.value
+
+
+def _gap(database: Database, action: Action, state: State, arguments: dict[str, Any], rule: Rule) -> float | None:
+    """Return how far the arguments stand from where an ordered rule turns."""
+    sides = _sides(rule)
+    if sides is None:
+        return None
+    left, right = (_look(database, database.table(action.table), state, arguments, side) for side in sides)
+    return abs(left - right) if isinstance(left, int | float) and isinstance(right, int | float) else None
+
+
 def _edges(database: Database, action: Action, table: Table, state: State, arguments: dict[str, Any],
            rule: Rule) -> Iterator[tuple[str, Any]]:  # fmt: skip
     """Yield (numeric parameter, the value where the rule turns)."""
-    if rule.operator not in ("<", "<=", ">", ">=") or isinstance(rule.value, tuple):
-        return
-
-    def numeric(name: str) -> bool:
-        return name in action.parameters and table.column(name).type in ("integer", "number")
-
-    def look(path: Any) -> Any:
-        if not isinstance(path, str):
-            return path
-        first, _, rest = path.partition(".")
-        row = {**state[table.name].get(arguments.get(table.key), {}), **arguments}
-        value = row.get(first)
-        if rest and value is not None:
-            value = state[table.column(first).references.split(".")[0]].get(value, {}).get(rest)
-        return value
-
-    value = rule.value[1:] if isinstance(rule.value, str) and rule.value.startswith("$") else rule.value
-    for parameter, other in ((rule.path, value), (value, rule.path)):
-        edge = look(other)
-        if isinstance(parameter, str) and numeric(parameter) and isinstance(edge, int | float):
+    sides = _sides(rule)
+    for parameter, other in (sides, sides[::-1]) if sides else ():
+        if parameter not in action.parameters or table.column(parameter).type not in ("integer", "number"):
+            continue
+        edge = _look(database, table, state, arguments, other)
+        if isinstance(edge, int | float):
             yield parameter, edge

@@ -37,6 +37,9 @@ def write_reader(database: Database, plan: Plan, author: str) -> Tool:
 
 def _tool(database: Database, plan: Plan, author: str, text: str, parameters: list[Parameter], template: str,
           outputs: list[ToolField], reads: set[str], **values: object) -> Tool:  # fmt: skip
+    for name in ("table", "key", "statistic"):
+        if isinstance(values.get(name), str):
+            values[name] = str(values[name]).replace('"', '\\"')
     source = render.render_tool(template, database.name, plan.name, parameters, text, **values)
     return Tool(
         env_id=database.env_id, name=plan.name, kind=plan.kind, description=text, parameters=json_schema(parameters),

@@ -83,7 +83,7 @@ def call(target: str, arguments: Sequence[str], indent: int = 4) -> list[str]:
 def mapping(name: str, pairs: Sequence[tuple[str, str]], indent: int = 4) -> list[str]:
     """Return the lines of a dict display with one pair a line."""
     space = " " * indent
-    return [f"{space}{name} = {{", *(f"{space}    {json.dumps(k)}: {v}," for k, v in pairs), f"{space}}}"]
+    return [f"{space}{name} = {{", *(f"{space}    {text(k)}: {v}," for k, v in pairs), f"{space}}}"]
 
 
 def values(items: Sequence[str]) -> str:
@@ -92,8 +92,9 @@ def values(items: Sequence[str]) -> str:
 
 
 def text(sql: str) -> str:
-    """Return a string literal in double quotes."""
-    return json.dumps(sql, ensure_ascii=False)
+    """Return a string literal: in double quotes, unless single ones spare backslashes."""
+    literal = json.dumps(sql, ensure_ascii=False)
+    return f"'{sql}'" if literal == '"' + sql.replace('"', '\\"') + '"' and '"' in sql and "'" not in sql else literal
 
 
 def refusal(code: str, message: str, indent: int = 8) -> list[str]:

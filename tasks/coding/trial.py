@@ -74,7 +74,8 @@ class Trial:
             position, size = position + size, _GROUP
             episodes = [(_calls(test, tool), 0) for test in group]
             isolation: Literal["episode", "environment"] = "episode" if len(group) == 1 else "environment"
-            for test, outcome in zip(group, self._worker.run_episodes(episodes, image, isolation=isolation), strict=True):
+            outcomes = self._worker.run_episodes(episodes, image, isolation=isolation)
+            for test, outcome in zip(group, outcomes, strict=True):
                 results.append(self.judge(test, outcome, image, tool))
                 if results[-1].broke or (stop and results[-1].message):
                     return results
