@@ -15,6 +15,7 @@ import yaml
 from schemas.base import Scalar
 from schemas.database import Document, Table
 from schemas.theme import Source
+from tasks.mining.corpus.index import words
 from tasks.mining.corpus.items import CorpusItem, Record
 from tasks.mining.corpus.locate import source_of
 from tasks.mining.corpus.packages import INSTALLED, PACKAGES, STANDARD_LIBRARY
@@ -64,11 +65,11 @@ def licence_of(item: CorpusItem) -> tuple[MinedDocument, Source] | None:
 
 
 def texts_of(item: CorpusItem, files: dict[str, Path], wanted: set[str], limit: int) -> list[MinedDocument]:
-    """Return up to `limit` whole texts that an item's files hold; those whose names are `wanted` come first."""
+    """Return up to `limit` whole texts in an item's files, those with more `wanted` words in the title first."""
     if item.dataset.papers is None:
         return []
     papers = list(item.dataset.papers({name: path.read_bytes() for name, path in files.items()}))
-    papers.sort(key=lambda paper: (paper.name.rsplit(".", 1)[0] not in wanted, paper.name))
+    papers.sort(key=lambda paper: (-len(wanted & set(words(f"{paper.name} {paper.title} {paper.title}"))), paper.name))
     found = []
     for paper in papers[:limit]:
         content, cut = shortened(paper.content)

@@ -45,7 +45,9 @@ class RuleResearcher:
         """Return what was found; a theme that nothing fits has no tables and a rejection that says so."""
         known = study(corpus)
         found = Findings(theme.theme_id)
-        ranked, needed = rank(theme, lambda purpose, query: self._search(corpus, found, purpose, query))
+        ranked, needed = rank(
+            theme, lambda purpose, query: self._search(corpus, found, purpose, query), corpus.match, known
+        )
         plan = choose(ranked, needed, known)
         scores = dict(ranked)
         looked = [*plan.items, *[item for item, _ in ranked if item not in plan.items]][:MOST_OPENED]
@@ -58,12 +60,13 @@ class RuleResearcher:
             reason = f"no data in the corpus fits the theme {theme.name!r}: add a folder with data to the corpus"
             found.rejections.append(Rejection(stage="mining", key=theme.theme_id, gate="no_data", reason=reason))
             return found
-        for mined, source in self._tables(theme, known, plan, seed, found):
+        terms = words(" ".join([theme.name, *theme.needs, *theme.terms[:20]]))
+        for mined, source in self._tables(terms, known, plan, seed, found):
             found.tables.append(mined)
             _add_source(found, source)
             outcome = f"{len(mined.rows)} rows; {mined.transform}"
             found.log.append(_step("save", {"table": mined.table.name, "source": mined.source_id}, outcome))
-        for mined_document in self._documents(plan, known, found):
+        for mined_document in self._documents(plan, known, found, set(terms)):
             found.documents.append(mined_document)
             outcome = f"{len(mined_document.content)} characters; {mined_document.transform}"
             found.log.append(_step("save", {"document": mined_document.document.name}, outcome))
@@ -76,10 +79,9 @@ class RuleResearcher:
         return results
 
     def _tables(
-        self, theme: Theme, known: Study, plan: Plan, seed: int, found: Findings
+        self, terms: list[str], known: Study, plan: Plan, seed: int, found: Findings
     ) -> list[tuple[MinedTable, Source]]:
         tables = {item: _whole(known.tables[item], plan.references[item], known, found) for item in plan.items}
-        terms = words(" ".join([theme.name, *theme.needs, *theme.terms[:20]]))
         chosen = select(tables, plan.references, terms, seed)
         parents = {parent for columns in plan.references.values() for parent in columns.values()}
         mined = []
@@ -99,7 +101,7 @@ class RuleResearcher:
             )
         return mined
 
-    def _documents(self, plan: Plan, known: Study, found: Findings) -> list[MinedDocument]:
+    def _documents(self, plan: Plan, known: Study, found: Findings, terms: set[str]) -> list[MinedDocument]:
         by_name = {known.tables[item].table.name: item for item in plan.items}
         documents: list[MinedDocument] = []
         for item in plan.items:
@@ -109,11 +111,10 @@ class RuleResearcher:
                     _, files = locate(dataset.package, dataset.path, dataset.keep)
                 except MissingFiles:
                     continue
-                mined = next(mined for mined in found.tables if by_name[mined.table.name] == item)
-                wanted = {str(row[mined.table.key]) for row in mined.rows}
-                documents += papers.texts_of(known.tables[item].item, files, wanted, 4)
+                documents += papers.texts_of(known.tables[item].item, files, terms, 3)
         largest = max(found.tables, key=lambda mined: (len(mined.rows), mined.table.name))
-        main = next(mined for mined in found.tables if by_name[mined.table.name] == plan.items[0])
+        order = {item: number for number, item in enumerate(plan.items)}
+        main = min(found.tables, key=lambda mined: (len(mined.rows) < 15, order[by_name[mined.table.name]]))
         documents.append(papers.page_of(main))
         told = set()
         for item in plan.items:

@@ -104,7 +104,7 @@ def _sample(
     rng: random.Random,
     limit: int,
 ) -> list[Record]:
-    """Take up to `limit` rows: up to half of them the most relevant, the others at random, each category seen."""
+    """Take up to `limit` rows: half by what children speak of most, a quarter by relevance, the others at random."""
     key = described.table.key
     if degree and sum(degree[row[key]] > 0 for _, row in rows) >= 20:
         rows = [record for record in rows if degree[record[1][key]] > 0]
@@ -115,8 +115,9 @@ def _sample(
         (len(wanted.intersection(words(" ".join(str(row[name]) for name in texts)))), degree[row[key]], position)
         for position, (_, row) in enumerate(rows)
     ]
-    best = sorted((entry for entry in scored if entry[0] or entry[1]), key=lambda e: (-e[0], -e[1], e[2]))
-    taken = {position for _, _, position in best[: limit // 2]}
+    spoken = sorted((entry for entry in scored if entry[1]), key=lambda entry: (-entry[1], entry[2]))
+    relevant = sorted((entry for entry in scored if entry[0]), key=lambda entry: (-entry[0], entry[2]))
+    taken = {position for _, _, position in [*spoken[: limit // 2], *relevant[: limit // 4]]}
     for column in described.table.columns:
         for choice in column.choices:
             if not any(rows[position][1][column.name] == choice for position in taken):

@@ -6,6 +6,7 @@ import functools
 import re
 import sqlite3
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from tasks.mining.corpus.locate import MissingFiles, locate, source_of
 from tasks.mining.corpus.packages import PACKAGES
 from tasks.mining.corpus.values import type_of, typed_column
 
-_UNREADABLE = (ValueError, KeyError, IndexError, TypeError, OSError, EOFError, sqlite3.Error, zipfile.BadZipFile)
+_UNREADABLE = (
+    ValueError, LookupError, TypeError, AttributeError, SyntaxError, ArithmeticError, RuntimeError, OSError, EOFError,
+    ImportError, sqlite3.Error, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 _SAMPLE = 40
 
 
@@ -49,6 +53,11 @@ class Corpus:
         """Return the k best items for a query with their BM25 scores, the best first."""
         text = query if isinstance(query, str) else " ".join(query)
         return [(self.item(name), score) for name, score in self._index.search(words(text), k)]
+
+    def match(self, query: str, score: float) -> float:
+        """Return which share, 0 to 1, of a perfect match for the query a score is."""
+        ideal = self._index.ideal(words(query))
+        return score / ideal if ideal else 0.0
 
     def open(self, item_id: str) -> Profile:
         """Return what columns and how many rows an item has.

@@ -54,21 +54,29 @@ def delimited(delimiter: str = ",", line_prefixes: tuple[str, ...] = ()) -> Load
     """
 
     def load(files: Mapping[str, bytes]) -> Iterator[Record]:
-        lines = text_of(only(files)).splitlines()
+        raw = only(files)
+        if line_prefixes:
+            yield from _slice(raw, delimiter, tuple(prefix.encode() for prefix in line_prefixes))
+            return
+        lines = text_of(raw).splitlines()
         header = next(csv.reader(lines[:1], delimiter=delimiter), [])
         if not header:
             raise ValueError("is empty: a header line and rows are expected")
-        numbered = ((number, line) for number, line in enumerate(lines[1:], start=2))
-        if line_prefixes:
-            numbered = ((number, line) for number, line in numbered if line.startswith(line_prefixes))
-            for number, line in numbered:
-                yield f"line {number}", dict(zip(header, next(csv.reader([line], delimiter=delimiter)), strict=False))
-            return
         for number, values in enumerate(csv.reader(lines[1:], delimiter=delimiter), start=2):
             if values:
                 yield f"line {number}", dict(zip(header, values, strict=False))
 
     return load
+
+
+def _slice(raw: bytes, delimiter: str, prefixes: tuple[bytes, ...]) -> Iterator[Record]:
+    """Yield the records whose line starts with one of the prefixes; only those lines are decoded."""
+    lines = raw.split(b"\n")
+    header = next(csv.reader([text_of(lines[0])], delimiter=delimiter), [])
+    for number, line in enumerate(lines[1:], start=2):
+        if line.startswith(prefixes):
+            values = next(csv.reader([text_of(line)], delimiter=delimiter))
+            yield f"line {number}", dict(zip(header, values, strict=False))
 
 
 def json_records(*path: str) -> Loader:

@@ -57,6 +57,12 @@ class Index:
             self._terms.setdefault(word, {})[name] = count
         self._length[name] = sum(counts.values())
 
+    def ideal(self, query: Sequence[str]) -> float:
+        """Return the score that a document would come near if it held every query word many times."""
+        total = len(self._length)
+        found = [len(self._terms.get(word, {})) for word in set(query)]
+        return sum(math.log(1 + (total - n + 0.5) / (n + 0.5)) * 2.2 for n in found)
+
     def search(self, query: Sequence[str], k: int = 10) -> list[tuple[str, float]]:
         """Return the k best documents (name, score) for stemmed query words; a repeated word counts more."""
         if not self._length:

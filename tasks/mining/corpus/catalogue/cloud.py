@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks.mining.corpus.formats import only
-from tasks.mining.corpus.items import Dataset, Loader, Record
+from tasks.mining.corpus.items import Dataset, Loader, Paper, Record
 
 API_SERVICES = (  # fmt: skip
     "accessanalyzer", "athena", "backup", "budgets", "cloudtrail", "codeartifact", "dataexchange", "dynamodb",
@@ -143,6 +143,14 @@ def _api(level: str) -> Loader:
     return load
 
 
+def _pages(files: Mapping[str, bytes]) -> Iterator[Paper]:
+    for service, path, model in _models(tuple(files), tuple(files.values())):
+        title = model["metadata"]["serviceFullName"]
+        content = model.get("documentation") or ""
+        if content:
+            yield Paper(f"{service}.html", "text/html", title, content + "\n", f"{path} $.documentation")
+
+
 DATASETS = (
     Dataset(
         name="partitions",
@@ -223,6 +231,7 @@ DATASETS = (
         path=_MODELS,
         keep=_wanted,
         load=_api("service"),
+        papers=_pages,
         title="Service APIs",
         description="AWS service APIs for storage, databases, security, messaging and learning, with their protocol.",
         topics=_API,

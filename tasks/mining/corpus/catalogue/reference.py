@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks.mining.corpus.formats import assigned, delimited, literal, only, text_of
-from tasks.mining.corpus.items import Dataset, Record
+from tasks.mining.corpus.items import Dataset, Paper, Record
 from tasks.mining.corpus.packages import STANDARD_LIBRARY
 from tasks.mining.corpus.shapes import Values, exploded, grouped, mapped, remembered
 
@@ -18,6 +19,9 @@ _HELP = ("documentation", "search", "reference", "topic", "python", "library", "
 _DEVICES = ("browser", "device", "viewport", "screen", "mobile", "emulation", "automation", "test", "playwright")
 _TREND = ("indicator", "trend", "development", "population", "income", "life", "statistics", "news", "report")
 _JOBS = ("employment", "jobs", "sector", "industry", "economy", "labour", "statistics", "news", "trend")
+_BUNDLE = "playwright/driver/package/lib/coreBundle.js"
+_BROWSERS = "playwright/driver/package/browsers.json"
+_SYSTEM = re.compile(r"(Android|iPhone OS|CPU OS|Windows NT|Mac OS X|Windows Phone|Tizen|BB10|KAIOS)")
 _DEFINITION = re.compile(r"^([a-z][A-Za-z_0-9]*)\s*=\s*([^=#]+?)\s*(?:=\s*([^#]+?))?\s*(?:#\s*(.*))?$")
 _NUMBER = re.compile(r"^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*\*?\s*(.*)$")
 _HEADING = re.compile(r"^#### (.+?) ####")
@@ -117,6 +121,12 @@ def _topics(files: Mapping[str, bytes]) -> Iterator[Record]:
         )
 
 
+def _articles(files: Mapping[str, bytes]) -> Iterator[Paper]:
+    for topic, text in literal(assigned(text_of(only(files)), "topics")).items():
+        title = next((line.strip() for line in text.split("\n") if line.strip()), topic)
+        yield Paper(f"{topic}.txt", "text/plain", title, text.strip() + "\n", f"topics[{topic!r}]")
+
+
 def _keywords(files: Mapping[str, bytes]) -> Iterator[Record]:
     source = text_of(only(files))
     body = source[source.index("class Helper") :]
@@ -133,7 +143,7 @@ def _pairs(dictionary: str, name: str) -> Iterator[tuple[str, str, str]]:
 
 @remembered
 def _devices(files: Mapping[str, bytes]) -> Iterator[Record]:
-    source = text_of(only(files))
+    source = text_of(files[_BUNDLE])
     start = source.find("deviceDescriptorsSource_default = {")
     if start < 0:
         raise ValueError("holds no device descriptors")
@@ -141,9 +151,7 @@ def _devices(files: Mapping[str, bytes]) -> Iterator[Record]:
     text = re.sub(r"^(\s*)(\w+):", r'\1"\2":', body[: body.index("\n    };") + 6], flags=re.M)
     devices: dict[str, Any] = json.loads(text)
     for name, device in devices.items():
-        agent = re.search(
-            r"(Android|iPhone OS|CPU OS|Windows NT|Mac OS X|Windows Phone|Tizen|BB10|KAIOS)", device["userAgent"]
-        )
+        agent = _SYSTEM.search(device["userAgent"])
         yield (
             f"deviceDescriptorsSource[{name!r}]",
             {
@@ -160,8 +168,20 @@ def _devices(files: Mapping[str, bytes]) -> Iterator[Record]:
         )
 
 
-def _engine(name: str, devices: list[Values]) -> Values:
-    return {"browser": name, "count": len(devices), "mobile": sum(device["mobile"] for device in devices)}
+def _engines(files: Mapping[str, bytes]) -> Iterator[Record]:
+    counts = Counter(values["browser"] for _, values in _devices(files))
+    for index, browser in enumerate(json.loads(files[_BROWSERS])["browsers"]):
+        if "browserVersion" in browser:
+            yield (
+                f"$.browsers[{index}]",
+                {
+                    "browser": browser["name"],
+                    "version": browser["browserVersion"],
+                    "revision": browser["revision"],
+                    "default": browser["installByDefault"],
+                    "count": counts[browser["name"]],
+                },
+            )
 
 
 def _land(values: Values) -> Values:
@@ -190,7 +210,6 @@ def _sector(name: str, months: list[Values]) -> Values:
 
 
 _employment = exploded(delimited(), _sectors)
-_BUNDLE = "playwright/driver/package/lib/coreBundle.js"
 
 
 DATASETS = (
@@ -332,6 +351,7 @@ DATASETS = (
         package=STANDARD_LIBRARY,
         path="pydoc_data/topics.py",
         load=_topics,
+        papers=_articles,
         title="Topics of the Python language reference",
         description="Articles of the language reference with title and length.",
         topics=_HELP,
@@ -369,7 +389,8 @@ DATASETS = (
     Dataset(
         name="devices",
         package="playwright",
-        path=_BUNDLE,
+        path="playwright/driver/package/*",
+        keep=(_BUNDLE, _BROWSERS).__contains__,
         load=_devices,
         title="Devices for browser tests",
         description="Phones, tablets and desktops that a test browser can imitate, with viewport and engine.",
@@ -393,20 +414,23 @@ DATASETS = (
     Dataset(
         name="browsers",
         package="playwright",
-        path=_BUNDLE,
-        load=grouped(_devices, lambda values: values["browser"], _engine),
-        title="Browser engines for tests",
-        description="Browser engines with the number of devices that use them.",
-        topics=_DEVICES,
+        path="playwright/driver/package/*",
+        keep=(_BUNDLE, _BROWSERS).__contains__,
+        load=_engines,
+        title="Browsers for tests with versions",
+        description="Browsers that tests run in, with version, revision and the number of devices that use them.",
+        topics=(*_DEVICES, "version"),
         noun="browser",
         nouns="browsers",
         key="browser_name",
         columns={
-            "browser_name": ("browser", "name of the engine"),
-            "device_count": ("count", "devices in the source"),
-            "mobile_device_count": ("mobile", "mobile devices among them"),
+            "browser_name": ("browser", "name of the browser"),
+            "browser_version": ("version", "version that tests run in"),
+            "revision": ("revision", "revision of the build"),
+            "is_default": ("default", "whether it is installed by default"),
+            "device_count": ("count", "devices in the source that use it"),
         },
-        transform="derive:group devices by browser",
+        transform="extract json; derive:device_count",
     ),
     Dataset(
         name="indicators",

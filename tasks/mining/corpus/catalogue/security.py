@@ -61,12 +61,15 @@ def _links(kind: str, source: str, target: str) -> Loader:
             field = next(field for file, field in known.values() if file == name)
             for _, values in json_records(field)({path: files[path]}):
                 identity[values["stix_id"]] = values["external_id"]
+        seen: set[tuple[str, str]] = set()
         path = next(path for path in files if "/relationships-lookup" in path)
         for locator, values in json_records("relationships")({path: files[path]}):
             ends = values["source_ref"].split("--")[0], values["target_ref"].split("--")[0]
             if values["relationship_type"] == kind and ends == (source, target) and not values.get("revoked"):
                 first, second = identity.get(values["source_ref"]), identity.get(values["target_ref"])
-                if first and second:
+                second = second.split(".")[0] if second else None
+                if first and second and (first, second) not in seen:
+                    seen.add((first, second))
                     yield locator, {"id": f"{first}-{second}", "source": first, "target": second}
 
     return load
@@ -223,7 +226,7 @@ DATASETS = (
             "threat_group_code": ("source", "group that uses it"),
             "technique_id": ("target", "technique that is used"),
         },
-        transform="join relationships to their ends' identifiers",
+        transform="join relationships to their ends' identifiers; a sub-technique counts for its technique",
     ),
     Dataset(
         name="countermeasures",
@@ -241,7 +244,7 @@ DATASETS = (
             "mitigation_id": ("source", "mitigation that helps"),
             "technique_id": ("target", "technique that it helps against"),
         },
-        transform="join relationships to their ends' identifiers",
+        transform="join relationships to their ends' identifiers; a sub-technique counts for its technique",
     ),
     Dataset(
         name="root_certificates",

@@ -138,11 +138,10 @@ DATASETS = (
         topics=_LICENCES,
         noun="licence",
         nouns="licences",
-        key="licence_key",
-        label="spdx_identifier",
+        key="spdx_identifier",
         columns={
-            "licence_key": ("license_key", "ScanCode key"),
             "spdx_identifier": ("spdx_license_key", "SPDX identifier"),
+            "licence_key": ("license_key", "ScanCode key"),
             "licence_category": ("category", "kind of obligations"),
             "is_exception": ("is_exception", "whether it is an exception to another licence"),
         },
