@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+
+from pydantic import ValidationError
 
 from schemas.base import canonical_json
 from schemas.task import Change
 from tasks.environment.snapshot import quote
 
-_SCHEMA = "SELECT type, name, tbl_name, sql FROM {} ORDER BY type, name"
+_SCHEMA = "SELECT type, name, tbl_name, rootpage, sql FROM {} ORDER BY type, name"
 
 
 class StateError(ValueError):
@@ -51,19 +53,91 @@ def _tables(connection: sqlite3.Connection, log_tables: Sequence[str]) -> dict[s
     return tables
 
 
+@dataclass(frozen=True)
+class _Table:
+    """A table's columns and the queries for its changed rows; `main` is the initial state, `after` the other one."""
+
+    name: str
+    columns: tuple[str, ...]
+    changed: str
+    inserted: str
+
+    @classmethod
+    def of(cls, name: str, key: str, columns: Sequence[str]) -> _Table:
+        table, same_key = quote(name), f"a.{quote(key)} = b.{quote(key)}"
+        before, after = (", ".join(f"{side}.{quote(column)}" for column in columns) for side in "ba")
+        differs = " OR ".join(f"a.{quote(column)} IS NOT b.{quote(column)}" for column in columns)
+        return cls(
+            name,
+            tuple(columns),
+            f"SELECT b.{quote(key)}, a.rowid IS NULL, {before}, {after} FROM main.{table} b LEFT JOIN after.{table} a"
+            f" ON {same_key} WHERE a.rowid IS NULL OR {differs} ORDER BY 2 DESC, 1",
+            f"SELECT a.{quote(key)}, {after} FROM after.{table} a"
+            f" WHERE NOT EXISTS (SELECT 1 FROM main.{table} b WHERE {same_key}) ORDER BY 1",
+        )
+
+    def changes(self, connection: sqlite3.Connection) -> list[Change]:
+        """Return deletes, inserts and updates, each in the order of the keys."""
+        name, columns, width = self.name, self.columns, len(self.columns)
+        deletes, updates = [], []
+        for key, deleted, *cells in connection.execute(self.changed):
+            before = dict(zip(columns, cells[:width], strict=True))
+            if deleted:
+                deletes.append(Change(table=name, operation="delete", key=key, before=before))
+            else:
+                after = dict(zip(columns, cells[width:], strict=True))
+                updates.append(Change(table=name, operation="update", key=key, before=before, after=after))
+        inserts = [
+            Change(table=name, operation="insert", key=key, after=dict(zip(columns, cells, strict=True)))
+            for key, *cells in connection.execute(self.inserted)
+        ]
+        return deletes + inserts + updates
+
+
 class Differ:
-    """Computes differences to one initial state; keep it, to parse that state's schema only once.
+    """Computes differences to one initial state; keep it, to study that state only once.
+
+    Tables whose pages are all as they were are skipped: a table's content follows from its root page and the pages that
+    hang from it, so no row of such a table can differ.
 
     Raises:
         StateError: on construction, if the bytes are no SQLite file.
     """
 
     def __init__(self, before: bytes, log_tables: Sequence[str] = ()) -> None:
-        self._before_bytes = before
+        self._before = before
         self._connection = open_state(before)
         self._schema = self._connection.execute(_SCHEMA.format("main.sqlite_schema")).fetchall()
-        self._tables = _tables(self._connection, log_tables)
+        tables = _tables(self._connection, log_tables)
+        self._tables = [_Table.of(name, key, columns) for name, (key, columns) in tables.items()]
+        size = int.from_bytes(before[16:18], "big")
+        self._page_size = 65536 if size == 1 else size
+        self._pages = self._pages_by_table()
         self._connection.execute("ATTACH ':memory:' AS after")
+
+    def _pages_by_table(self) -> dict[str, list[slice]]:
+        """Return table -> the places of its pages; nothing if this SQLite cannot tell them."""
+        try:
+            found = self._connection.execute("SELECT name, pageno FROM dbstat ORDER BY name, pageno").fetchall()
+        except sqlite3.Error:
+            return {}
+        pages: dict[str, list[slice]] = {}
+        for name, number in found:
+            runs = pages.setdefault(name, [])
+            start = (number - 1) * self._page_size
+            if runs and runs[-1].stop == start:
+                runs[-1] = slice(runs[-1].start, start + self._page_size)
+            else:
+                runs.append(slice(start, start + self._page_size))
+        return pages
+
+    def _may_differ(self, after: bytes) -> list[_Table]:
+        if not self._pages or any(after[a:b] != self._before[a:b] for a, b in ((16, 24), (56, 60))):
+            return self._tables
+        return [
+            table for table in self._tables
+            if table.name not in self._pages or any(after[run] != self._before[run] for run in self._pages[table.name])
+        ]
 
     def changes(self, after: bytes) -> tuple[Change, ...]:
         """Return the changed rows, ordered by table, operation and key.
@@ -71,57 +145,20 @@ class Differ:
         Raises:
             StateError: if the bytes are no intact SQLite file or have another schema.
         """
-        if after == self._before_bytes:
+        if after == self._before:
             return ()
         connection = self._connection
         try:
             connection.deserialize(after, name="after")
             if connection.execute(_SCHEMA.format("after.sqlite_schema")).fetchall() != self._schema:
                 raise StateError("the state's schema is not that of the initial state")
-            found: list[Change] = []
-            for table, (key, columns) in self._tables.items():
-                found.extend(_table_changes(connection, table, key, columns))
-            return tuple(found)
-        except (sqlite3.Error, OverflowError) as error:
+            return tuple(change for table in self._may_differ(after) for change in table.changes(connection))
+        except (sqlite3.Error, OverflowError, ValidationError) as error:
             raise StateError(f"the state is no intact SQLite file: {error}") from error
 
     def close(self) -> None:
         """Free the states."""
         self._connection.close()
-
-
-def _table_changes(connection: sqlite3.Connection, table: str, key: str, columns: list[str]) -> list[Change]:
-    name, same_key = quote(table), f"a.{quote(key)} = b.{quote(key)}"
-    width = len(columns)
-    before, after = (", ".join(f"{side}.{quote(column)}" for column in columns) for side in "ba")
-    differs = " OR ".join(f"a.{quote(column)} IS NOT b.{quote(column)}" for column in columns)
-    pick = f"b.{quote(key)}, {before}, {after}"
-
-    def row(values: Sequence[Any]) -> dict[str, Any]:
-        return dict(zip(columns, values, strict=True))
-
-    changes = [
-        Change(table=table, operation="delete", key=found[0], before=row(found[1:]))
-        for found in connection.execute(
-            f"SELECT b.{quote(key)}, {before} FROM main.{name} b"
-            f" WHERE NOT EXISTS (SELECT 1 FROM after.{name} a WHERE {same_key}) ORDER BY 1"
-        )
-    ]
-    changes += [
-        Change(table=table, operation="insert", key=found[0], after=row(found[1:]))
-        for found in connection.execute(
-            f"SELECT a.{quote(key)}, {after} FROM after.{name} a"
-            f" WHERE NOT EXISTS (SELECT 1 FROM main.{name} b WHERE {same_key}) ORDER BY 1"
-        )
-    ]
-    changes += [
-        Change(table=table, operation="update", key=found[0], before=row(found[1 : width + 1]),
-               after=row(found[width + 1 :]))
-        for found in connection.execute(
-            f"SELECT {pick} FROM main.{name} b JOIN after.{name} a ON {same_key} WHERE {differs} ORDER BY 1"
-        )
-    ]
-    return changes
 
 
 def difference(before: bytes, after: bytes, log_tables: Sequence[str] = ()) -> tuple[Change, ...]:

@@ -31,7 +31,7 @@ class ScriptOutcome:
 
 @dataclass(frozen=True)
 class EpisodeOutcome:
-    """What a whole episode did: its steps, what it changed, and '' or the outcome of the `SandboxError` that ended it."""
+    """What a whole episode did: its steps, its changes, and '' or the outcome of the `SandboxError` that ended it."""
 
     steps: tuple[Step, ...]
     changes: tuple[Change, ...]

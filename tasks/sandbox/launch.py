@@ -39,6 +39,18 @@ def _python() -> str:
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
+def _readable() -> list[str]:
+    """Return what the sandbox may read where Landlock takes bubblewrap's place."""
+    system = ["/usr", "/lib", "/lib64", "/lib32", "/etc/ld.so.cache", "/dev/null", "/dev/zero", "/dev/urandom"]
+    return [*system, *_prefixes(), *(str(_ROOT / package) for package in _PACKAGES)]
+
+
+def _prefixes() -> list[str]:
+    """Return where Python lies, if it lies outside of /usr."""
+    prefixes = {os.path.realpath(sys.base_prefix), str(Path(_python()).parents[1])}
+    return [prefix for prefix in sorted(prefixes) if prefix != "/usr" and not prefix.startswith("/usr/")]
+
+
 def bubblewrap_command() -> list[str]:
     """Return the command up to the program: all namespaces new, read-only system, nothing else, no capabilities."""
     command = [
@@ -52,12 +64,9 @@ def bubblewrap_command() -> list[str]:
             command += ["--symlink", os.readlink(path), name]
         elif path.exists():
             command += ["--ro-bind", name, name]
-    for name in ("/etc/ld.so.cache",):
-        command += ["--ro-bind-try", name, name]
-    prefixes = {os.path.realpath(sys.base_prefix), str(Path(_python()).parents[1])}
-    for prefix in sorted(prefixes):
-        if prefix != "/usr" and not prefix.startswith("/usr/"):
-            command += ["--ro-bind", prefix, prefix]
+    command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    for prefix in _prefixes():
+        command += ["--ro-bind", prefix, prefix]
     command += ["--dir", "/dev"]
     for device in ("/dev/null", "/dev/zero", "/dev/urandom"):
         command += ["--dev-bind", device, device]
@@ -79,6 +88,7 @@ def start_zygote(settings: dict[str, Any], hash_seed: int) -> tuple[subprocess.P
     descriptor = theirs.fileno()
     wrapped = bubblewrap_works() and settings.get("bubblewrap", True)
     root = _INSIDE if wrapped else str(_ROOT)
+    settings = settings | {"readable": None if wrapped else _readable()}
     program = [_python(), "-s", "-S", "-P", "-B", "-c", _BOOT, root, str(descriptor), json.dumps(settings)]
     environment = {"PYTHONHASHSEED": str(hash_seed), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     if wrapped:

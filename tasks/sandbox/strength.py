@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 
-from tasks.sandbox.inner.seccomp import supported
+from tasks.sandbox.inner import landlock, seccomp
 
 FLOOR = 2
 """Below this level, code that is not made by rules is refused unless the caller insists."""
@@ -30,33 +30,27 @@ class Strength:
     holds: dict[str, bool] = field(default_factory=dict)
 
 
-def make_strength(*, bubblewrap: bool, landlock: bool, seccomp: bool) -> Strength:
+def make_strength(*, bubblewrap: bool, landlocked: bool, filtered: bool) -> Strength:
     """Return the strength of a combination of means."""
-    hidden = bubblewrap or landlock
+    hidden = bubblewrap or landlocked
     holds = {
-        "network": bubblewrap or seccomp,
+        "network": bubblewrap or filtered,
         "files_hidden": hidden,
-        "files_read_only": hidden or seccomp,
+        "files_read_only": hidden or filtered,
         "home_hidden": hidden,
-        "processes": seccomp,
-        "signals": bubblewrap or seccomp,
-        "system_calls": seccomp,
+        "processes": filtered,
+        "signals": filtered,
+        "system_calls": filtered,
         "own_namespaces": bubblewrap,
         "memory": True,
         "cpu": True,
         "wall_time": True,
         "output": True,
     }
-    parts = [
-        name
-        for name, there in (("bubblewrap", bubblewrap), ("landlock", landlock and not bubblewrap), ("seccomp", seccomp))
-        if there
-    ]
-    if bubblewrap:
-        level = 3 if seccomp else 2
-    else:
-        level = 2 if landlock and seccomp else int(seccomp)
-    return Strength("+".join(parts) or "limits", level, holds)
+    first = "bubblewrap" if bubblewrap else "landlock" if landlocked else ""
+    name = "+".join(filter(None, (first, "seccomp" if filtered else ""))) or "limits"
+    level = 2 + filtered if bubblewrap else int(filtered) + int(filtered and landlocked)
+    return Strength(name, level, holds)
 
 
 @functools.cache
@@ -71,6 +65,11 @@ def bubblewrap_works() -> bool:
         return False
 
 
-def sandbox_strength() -> Strength:
-    """Return the strength of the sandbox that `SandboxWorker` uses on this machine."""
-    return make_strength(bubblewrap=bubblewrap_works(), landlock=False, seccomp=supported())
+def sandbox_strength(*, use_bubblewrap: bool = True, use_seccomp: bool = True) -> Strength:
+    """Return the strength of the sandbox that `SandboxWorker` uses on this machine, or would use without some means."""
+    bubblewrap = use_bubblewrap and bubblewrap_works()
+    return make_strength(
+        bubblewrap=bubblewrap,
+        landlocked=not bubblewrap and landlock.supported(),
+        filtered=use_seccomp and seccomp.supported(),
+    )

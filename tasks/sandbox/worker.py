@@ -92,7 +92,9 @@ class SandboxWorker:
     @property
     def strength(self) -> Strength:
         """How strong this worker's sandbox is."""
-        return sandbox_strength()
+        return sandbox_strength(
+            use_bubblewrap=self._settings["bubblewrap"], use_seccomp=self._settings["seccomp"]
+        )
 
     def close(self) -> None:
         """End the sandbox with all that runs in it; a later episode starts a new one."""
@@ -234,7 +236,7 @@ class SandboxWorker:
 
     def run_episode(self, calls: Sequence[Call], seed: int = 0, image: EnvironmentImage | None = None
                     ) -> EpisodeOutcome:
-        """Run a whole episode in one message: initial state, all calls, the difference. Its `error` says what failed."""
+        """Run a whole episode in one message: initial state, calls, difference. Its `error` says what failed."""
         chosen = self._image(image)
         child, loaded = self._child(chosen, seed)
         n = max(1, len(calls))

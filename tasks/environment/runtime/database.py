@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-_ALLOWED_PRAGMAS = {"table_info", "table_xinfo", "foreign_key_list", "index_list", "index_info", "table_list"}
+_ALLOWED_PRAGMAS = {"table_info", "table_xinfo", "foreign_key_list", "index_list", "index_info", "page_count"}
 _ALLOWED = {
     sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE,
     sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE,
@@ -16,8 +16,8 @@ _LENGTH = 64 * 1024 * 1024
 INSTRUCTIONS_A_LOOK = 1_000_000
 
 
-def _authorizer(savepoint: str) -> Callable[..., int]:
-    """Allow reading and changing rows, and of savepoints only the engine's own, whose name tools do not know."""
+def _authorizer(savepoints: tuple[str, ...]) -> Callable[..., int]:
+    """Allow reading and changing rows, and of savepoints only the engine's own, whose names tools do not know."""
 
     def authorize(action: int, first: str | None, second: str | None, base: str | None, trigger: str | None) -> int:
         if action == sqlite3.SQLITE_FUNCTION:
@@ -29,7 +29,7 @@ def _authorizer(savepoint: str) -> Callable[..., int]:
                 return sqlite3.SQLITE_DENY
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_SAVEPOINT:
-            return sqlite3.SQLITE_OK if second == savepoint else sqlite3.SQLITE_DENY
+            return sqlite3.SQLITE_OK if second in savepoints else sqlite3.SQLITE_DENY
         if action == sqlite3.SQLITE_PRAGMA:
             return sqlite3.SQLITE_OK if first in _ALLOWED_PRAGMAS else sqlite3.SQLITE_DENY
         return sqlite3.SQLITE_DENY
@@ -62,14 +62,14 @@ def _freeze_functions(connection: sqlite3.Connection, start_time: str, chance: C
     connection.create_function("randomblob", 1, lambda n: chance(max(1, min(int(n), _LENGTH))))
 
 
-def connect(snapshot: bytes, *, start_time: str, savepoint: str, chance: Callable[[int], bytes] | None,
+def connect(snapshot: bytes, *, start_time: str, savepoints: tuple[str, ...], chance: Callable[[int], bytes] | None,
             watch: Callable[[], int]) -> sqlite3.Connection:
     """Open a snapshot in memory for tools.
 
     Args:
         snapshot: the bytes of a SQLite file.
         start_time: what SQLite's own date functions take for now.
-        savepoint: the name of the savepoint around each call.
+        savepoints: the names of the engine's savepoints; tools may use no other.
         chance: source of random bytes for SQLite's random functions; None leaves them and its clock as they are.
         watch: called every `INSTRUCTIONS_A_LOOK` instructions of SQLite's machine; non-zero stops the query.
 
@@ -77,7 +77,10 @@ def connect(snapshot: bytes, *, start_time: str, savepoint: str, chance: Callabl
         sqlite3.Error: if the bytes are no SQLite file.
     """
     connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256)
-    connection.deserialize(snapshot)
+    original = sqlite3.connect(":memory:", isolation_level=None)
+    original.deserialize(snapshot)
+    original.backup(connection)  # into a plain memory database: its serialized bytes hold open transactions too
+    original.close()
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -85,6 +88,6 @@ def connect(snapshot: bytes, *, start_time: str, savepoint: str, chance: Callabl
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LENGTH)
     if chance is not None:
         _freeze_functions(connection, start_time, chance)
-    connection.set_authorizer(_authorizer(savepoint))
+    connection.set_authorizer(_authorizer(savepoints))
     connection.set_progress_handler(watch, INSTRUCTIONS_A_LOOK)
     return connection

@@ -7,6 +7,7 @@ ready to be inherited), and confined children (run tools or a script; limits, fi
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any
 
 from tasks.environment.runtime import freeze
 from tasks.environment.runtime.engine import Engine
-from tasks.sandbox.inner import episode
+from tasks.sandbox.inner import episode, landlock
 from tasks.sandbox.inner.children import Children, supervise
 from tasks.sandbox.inner.seccomp import Filter, supported
 
@@ -41,8 +42,14 @@ def _prepare(payload: bytes, settings: dict[str, Any]) -> Engine:
     return engine
 
 
-def serve_environment(control: socket.socket, memory: int, settings: dict[str, Any], call_filter: Filter | None,
-                      freeze_heap: Any) -> None:
+def _quiet_heap() -> None:
+    """Keep the garbage collector of later children off what is there now, so that its pages stay shared."""
+    gc.collect()
+    gc.freeze()
+
+
+def serve_environment(control: socket.socket, memory: int, settings: dict[str, Any], call_filter: Filter | None
+                      ) -> None:
     """Be an environment's supervisor: prepare its engine, then fork a child for each episode asked for."""
     limits = settings["limits"]
     try:
@@ -51,7 +58,7 @@ def serve_environment(control: socket.socket, memory: int, settings: dict[str, A
         control.send(json.dumps({"error": f"{type(error).__name__}: {error}"[:1000]}).encode())
         return
     control.send(json.dumps({"ready": True}).encode())
-    freeze_heap()
+    _quiet_heap()
     children = Children(limits, call_filter)
 
     def start(message: dict[str, Any], descriptors: list[int]) -> None:
@@ -66,41 +73,37 @@ def serve_environment(control: socket.socket, memory: int, settings: dict[str, A
 
 
 def main(descriptor: int, settings: dict[str, Any]) -> None:
-    """Be the zygote: say what holds, then fork supervisors and script children until the factory closes the socket."""
-    import gc
-
+    """Be the zygote: say that it is ready, then fork supervisors and script children until the socket is closed."""
+    silence = os.open("/dev/null", os.O_RDWR)
     control = socket.socket(fileno=descriptor)
     if settings["clock_skew_s"]:
         freeze.shift_clock(settings["clock_skew_s"])
+    if settings["readable"] is not None and landlock.supported():
+        landlock.read_only(settings["readable"])
     call_filter = Filter() if supported() and settings["seccomp"] else None
     children = Children(settings["limits"], call_filter)
-    gc.collect()
-    gc.freeze()
-
-    def freeze_heap() -> None:
-        gc.collect()
-        gc.freeze()
-
-    def start(message: dict[str, Any], descriptors: list[int]) -> None:
-        sock = socket.socket(fileno=descriptors[0])
-        if message["op"] == "environment":
-            children.fork(
-                message["token"], (control,),
-                lambda: serve_environment(sock, descriptors[1], settings, call_filter, freeze_heap), confined=False,
-            )
-            os.close(descriptors[1])
-        else:
-            def work() -> None:
-                source = _read_all(descriptors[1]).decode()
-                episode.run_script(sock, source, message["start_time"], message["seed"], settings["frozen"])
-
-            children.fork(message["token"], (control,), work, confined=True)
-            os.close(descriptors[1])
-        sock.close()
-
-    silence = os.open("/dev/null", os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(silence, standard)
     os.close(silence)
-    control.send(json.dumps({"ready": True, "seccomp": call_filter is not None, "pid": os.getpid()}).encode())
+    _quiet_heap()
+
+    def start(message: dict[str, Any], descriptors: list[int]) -> None:
+        sock, memory = socket.socket(fileno=descriptors[0]), descriptors[1]
+        if message["op"] == "environment":
+            children.fork(
+                message["token"], (control,), lambda: serve_environment(sock, memory, settings, call_filter),
+                confined=False,
+            )
+        else:
+            children.fork(
+                message["token"], (control,),
+                lambda: episode.run_script(
+                    sock, _read_all(memory).decode(), message["start_time"], message["seed"], settings["frozen"]
+                ),
+                confined=True,
+            )
+        os.close(memory)
+        sock.close()
+
+    control.send(b'{"ready": true}')
     supervise(control, children, start)
