@@ -37,6 +37,7 @@ class Atlas:
                 table.name: [dict(row) for row in self.connection.execute(_select_all(table))]
                 for table in database.tables
             }
+            self._documents: list[tuple[str, str, str, str]] = _read_documents(self.connection)
         except sqlite3.Error as error:
             raise ValueError(f"environment {database.env_id}: the snapshot cannot be read: {error}") from error
 
@@ -44,6 +45,14 @@ class Atlas:
     def by_key(self) -> dict[str, dict[Any, Row]]:
         """Return the rows of each table by key."""
         return {name: {row[self.tables[name].key]: row for row in rows} for name, rows in self.rows.items()}
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {f"{table.name}.{c.name}": c for table in self.database.tables for c in table.columns}
+
+    @cached_property
+    def _canonical(self) -> dict[str, str]:
+        return {entity: column.references for entity, column in self._columns.items() if column.references}
 
     @cached_property
     def finders(self) -> dict[str, list[Tool]]:
@@ -75,6 +84,12 @@ class Atlas:
                     found[column.references.partition(".")[0]].append((table.name, column))
         return found
 
+    def documents(self, media_type: str = "") -> list[tuple[str, str, str]]:
+        """Return (name, title, content) of the snapshot's documents, of one media type if given."""
+        return [
+            (name, title, text) for name, title, kind, text in self._documents if kind == media_type or not media_type
+        ]
+
     def _by_table(self, *kinds: str) -> dict[str, list[Tool]]:
         found: dict[str, list[Tool]] = {name: [] for name in self.tables}
         for tool in self.tools.values():
@@ -84,15 +99,12 @@ class Atlas:
 
     def canonical(self, entity: str) -> str:
         """Return the entity that a reference column stands for: `orders.customer_id` -> `customers.customer_id`."""
-        column = self.column(entity)
-        return column.references if column is not None and column.references else entity
+        known = self._canonical.get(entity)
+        return entity if known is None else known
 
     def column(self, entity: str) -> Column | None:
         """Return the column that an entity "table.column" names, or None."""
-        table, _, name = entity.partition(".")
-        if table not in self.tables:
-            return None
-        return next((column for column in self.tables[table].columns if column.name == name), None)
+        return self._columns.get(entity)
 
     def is_key(self, entity: str) -> bool:
         """Say whether an entity is a table's key (after following a reference)."""
@@ -123,6 +135,13 @@ class Atlas:
 
 def _select_all(table: Table) -> str:
     return f'SELECT * FROM "{table.name}" ORDER BY "{table.key}"'
+
+
+def _read_documents(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'documents'").fetchone():
+        return []
+    rows = connection.execute("SELECT name, title, media_type, content FROM documents ORDER BY name")
+    return [(str(name), str(title), str(kind), str(text)) for name, title, kind, text in rows]
 
 
 def words(name: str) -> str:

@@ -104,8 +104,17 @@ def _is_grounded(value: Any, prompt: str, numbers: set[float], seen: set[Any], t
     if tool is not None and value in options(tool, name):
         return True
     if isinstance(value, (int, float)):
-        return float(value) in numbers or value in seen
-    return f'"{value}"' in prompt or value in seen
+        return (
+            float(value) in numbers or value in seen or any(float(value) in numbers_in(text) for text in _texts(seen))
+        )
+    if f'"{value}"' in prompt or value in seen:
+        return True
+    return any(_stands_in(value, text) for text in _texts(seen))
+
+
+def _texts(seen: set[Any]) -> list[str]:
+    """Return the documents among what was seen: texts of several lines, inside of which a value may stand."""
+    return [text for text in seen if isinstance(text, str) and "\n" in text]
 
 
 def leak(candidate: Candidate, run: Run, atlas: Atlas) -> str:

@@ -15,6 +15,7 @@ from tasks.synthesis.families.budget import budget
 from tasks.synthesis.families.compare import compare
 from tasks.synthesis.families.creation import creation
 from tasks.synthesis.families.decline import decline
+from tasks.synthesis.families.document import document
 from tasks.synthesis.families.gate import gate
 from tasks.synthesis.families.groups import groups
 from tasks.synthesis.families.joined import joined
@@ -48,6 +49,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("gate", gate, ("conditional", "aggregation", "transition", "search")),
     Family("average", average, ("aggregation", "conditional", "aggregate", "search")),
     Family("creation", creation, ("loop", "aggregation", "create", "search")),
+    Family("document", document, ("document", "join", "aggregation", "get")),
     Family("decline", decline, ("decline", "conditional", "transition", "search")),
 )
 
