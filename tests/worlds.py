@@ -25,8 +25,14 @@ _MODELS = ("Alto", "Brio", "Cima", "Dune", "Elan", "Fjord", "Glow", "Haze", "Iri
 def _tables() -> tuple[Table, ...]:
     return (
         Table(
-            name="suppliers", noun="supplier", nouns="suppliers", key="supplier_id", label="name", origin="mined",
-            description="Companies that make the products.", rows=4,
+            name="suppliers",
+            noun="supplier",
+            nouns="suppliers",
+            key="supplier_id",
+            label="name",
+            origin="mined",
+            description="Companies that make the products.",
+            rows=4,
             columns=(
                 Column(name="supplier_id", type="string", role="key"),
                 Column(name="name", type="string", role="label", unique=True),
@@ -34,8 +40,14 @@ def _tables() -> tuple[Table, ...]:
             ),
         ),
         Table(
-            name="customers", noun="customer", nouns="customers", key="customer_id", label="name", origin="mined",
-            description="People who buy.", rows=24,
+            name="customers",
+            noun="customer",
+            nouns="customers",
+            key="customer_id",
+            label="name",
+            origin="mined",
+            description="People who buy.",
+            rows=24,
             columns=(
                 Column(name="customer_id", type="string", role="key"),
                 Column(name="name", type="string", role="label"),
@@ -45,8 +57,14 @@ def _tables() -> tuple[Table, ...]:
             ),
         ),
         Table(
-            name="products", noun="product", nouns="products", key="product_id", label="name", origin="mined",
-            description="What the shop sells, with the units in stock.", rows=40,
+            name="products",
+            noun="product",
+            nouns="products",
+            key="product_id",
+            label="name",
+            origin="mined",
+            description="What the shop sells, with the units in stock.",
+            rows=40,
             columns=(
                 Column(name="product_id", type="string", role="key"),
                 Column(name="name", type="string", role="label", unique=True),
@@ -57,8 +75,13 @@ def _tables() -> tuple[Table, ...]:
             ),
         ),
         Table(
-            name="orders", noun="order", nouns="orders", key="order_id", origin="generated",
-            description="Orders of one product each.", rows=60,
+            name="orders",
+            noun="order",
+            nouns="orders",
+            key="order_id",
+            origin="generated",
+            description="Orders of one product each.",
+            rows=60,
             columns=(
                 Column(name="order_id", type="string", role="key"),
                 Column(name="customer_id", type="string", role="reference", references="customers.customer_id"),
@@ -89,15 +112,29 @@ def _documents() -> tuple[tuple[Document, str], ...]:
 def _actions() -> tuple[Action, ...]:
     return (
         Action(
-            name="place_order", verb="place", kind="create", table="orders",
+            name="place_order",
+            verb="place",
+            kind="create",
+            table="orders",
             description="Order a number of units of one product for a customer.",
             parameters=("customer_id", "product_id", "quantity"),
-            initial={"status": "pending", "ordered_at": "$clock", "shipped_at": None}, status_column="status",
+            initial={"status": "pending", "ordered_at": "$clock", "shipped_at": None},
+            status_column="status",
             rules=(
-                Rule(path="quantity", operator=">=", value=1, code="INVALID_QUANTITY",
-                     message="The quantity must be at least 1."),
-                Rule(path="product_id.stock", operator=">=", value="$quantity", code="OUT_OF_STOCK",
-                     message="There are not enough units in stock."),
+                Rule(
+                    path="quantity",
+                    operator=">=",
+                    value=1,
+                    code="INVALID_QUANTITY",
+                    message="The quantity must be at least 1.",
+                ),
+                Rule(
+                    path="product_id.stock",
+                    operator=">=",
+                    value="$quantity",
+                    code="OUT_OF_STOCK",
+                    message="There are not enough units in stock.",
+                ),
             ),
             effects=(
                 Effect(path="product_id.stock", operation="add", value="-$quantity"),
@@ -105,23 +142,42 @@ def _actions() -> tuple[Action, ...]:
             ),
         ),
         Action(
-            name="cancel_order", verb="cancel", kind="transition", table="orders",
+            name="cancel_order",
+            verb="cancel",
+            kind="transition",
+            table="orders",
             description="Cancel a pending order; its units go back to stock.",
-            status_column="status", from_states=("pending",), to_state="cancelled",
+            status_column="status",
+            from_states=("pending",),
+            to_state="cancelled",
             effects=(Effect(path="product_id.stock", operation="add", value="$quantity"),),
         ),
         Action(
-            name="ship_order", verb="ship", kind="transition", table="orders",
+            name="ship_order",
+            verb="ship",
+            kind="transition",
+            table="orders",
             description="Mark a pending order as shipped now.",
-            status_column="status", from_states=("pending",), to_state="shipped",
+            status_column="status",
+            from_states=("pending",),
+            to_state="shipped",
             effects=(Effect(path="shipped_at", operation="set", value="$clock"),),
         ),
         Action(
-            name="change_price", verb="change", kind="update", table="products", parameters=("price",),
+            name="change_price",
+            verb="change",
+            kind="update",
+            table="products",
+            parameters=("price",),
             description="Set the price of a product.",
             rules=(
-                Rule(path="stock", operator=">", value=0, code="NOT_ON_SALE",
-                     message="A product without stock keeps its price."),
+                Rule(
+                    path="stock",
+                    operator=">",
+                    value=0,
+                    code="NOT_ON_SALE",
+                    message="A product without stock keeps its price.",
+                ),
             ),
         ),
     )
@@ -145,15 +201,21 @@ def shop_rows(seed: int = 0) -> dict[str, list[dict[str, Any]]]:
     ]
     customers = [
         {
-            "customer_id": key("cus"), "name": f"{first} {last}", "city": rng.choice(_CITIES),
-            "tier": rng.choice(_TIERS), "newsletter": rng.random() < 0.5,
+            "customer_id": key("cus"),
+            "name": f"{first} {last}",
+            "city": rng.choice(_CITIES),
+            "tier": rng.choice(_TIERS),
+            "newsletter": rng.random() < 0.5,
         }
         for first, last in rng.sample([(first, last) for first in _FIRST for last in _LAST], 24)
     ]
     products = [
         {
-            "product_id": key("prd"), "name": f"{model} {category[:-1]}", "category": category,
-            "supplier_id": rng.choice(suppliers)["supplier_id"], "price": rng.randint(900, 39900) / 100,
+            "product_id": key("prd"),
+            "name": f"{model} {category[:-1]}",
+            "category": category,
+            "supplier_id": rng.choice(suppliers)["supplier_id"],
+            "price": rng.randint(900, 39900) / 100,
             "stock": rng.choice((0, 0, 1, 2, 3, 5, 8, 13, 21)),
         }
         for model, category in rng.sample([(model, cat) for model in _MODELS for cat in _CATEGORIES], 40)
@@ -162,21 +224,32 @@ def shop_rows(seed: int = 0) -> dict[str, list[dict[str, Any]]]:
     for _ in range(60):
         product, status, quantity = rng.choice(products), rng.choice(_STATUSES), rng.randint(1, 4)
         day = rng.randint(1, 27)
-        orders.append({
-            "order_id": key("ord"), "customer_id": rng.choice(customers)["customer_id"],
-            "product_id": product["product_id"], "quantity": quantity,
-            "total": round(quantity * product["price"], 2), "status": status,
-            "ordered_at": f"2026-02-{day:02d}T{rng.randint(8, 18):02d}:00:00",
-            "shipped_at": f"2026-02-{day + 1:02d}T12:00:00" if status in ("shipped", "delivered") else None,
-        })
+        orders.append(
+            {
+                "order_id": key("ord"),
+                "customer_id": rng.choice(customers)["customer_id"],
+                "product_id": product["product_id"],
+                "quantity": quantity,
+                "total": round(quantity * product["price"], 2),
+                "status": status,
+                "ordered_at": f"2026-02-{day:02d}T{rng.randint(8, 18):02d}:00:00",
+                "shipped_at": f"2026-02-{day + 1:02d}T12:00:00" if status in ("shipped", "delivered") else None,
+            }
+        )
     return {"suppliers": suppliers, "customers": customers, "products": products, "orders": orders}
 
 
 def _without_hash() -> Database:
     return Database(
-        env_id=ENV_ID, theme_id="theme-shop", name="Furniture shop", tables=_tables(), actions=_actions(),
+        env_id=ENV_ID,
+        theme_id="theme-shop",
+        name="Furniture shop",
+        tables=_tables(),
+        actions=_actions(),
         description="A shop for furniture with customers, products, stock and orders.",
-        documents=tuple(document for document, _ in _documents()), start_time=START_TIME, snapshot_sha256="",
+        documents=tuple(document for document, _ in _documents()),
+        start_time=START_TIME,
+        snapshot_sha256="",
     )
 
 
@@ -204,8 +277,11 @@ def _row_fields(table: Table, prefix: str = "") -> tuple[ToolField, ...]:
     kinds = {"integer": "integer", "number": "number", "boolean": "integer"}
     return tuple(
         ToolField(
-            path=prefix + column.name, type=kinds.get(column.type, "string"),
+            path=prefix + column.name,
+            type=kinds.get(column.type, "string"),
             entity=column.references or f"{table.name}.{column.name}",
+            meaning="cell",
+            of=f"{table.name}.{column.name}",
         )
         for column in table.columns
     )
@@ -360,135 +436,253 @@ def read_document(ctx, *, name: str) -> dict:
 def shop_tools() -> tuple[Tool, ...]:
     """Return the shop's tools, with complete inputs, outputs and effects."""
     suppliers, customers, products, orders = _tables()
-    total = ToolField(path="total", type="integer")
+
+    def matches(table: Table) -> ToolField:
+        return ToolField(path="total", type="integer", meaning="matches", of=table.name)
+
     rows_of = {table.name: ToolField(path=table.name, type="array") for table in (customers, products, orders)}
 
-    def tool(name: str, kind: str, table: str, description: str, parameters: dict[str, Any], source: str,
-             inputs: dict[str, str], outputs: tuple[ToolField, ...], reads: tuple[str, ...] = (),
-             writes: tuple[str, ...] = (), action: str = "") -> Tool:
-        fields = tuple(
-            ToolField(path=path, type=schema["type"], entity=inputs.get(path, ""))
-            for path, schema in parameters["properties"].items()
-        )
+    def tool(
+        name: str,
+        kind: str,
+        table: str,
+        description: str,
+        parameters: dict[str, Any],
+        source: str,
+        inputs: dict[str, tuple[str, ...]],
+        outputs: tuple[ToolField, ...],
+        reads: tuple[str, ...] = (),
+        writes: tuple[str, ...] = (),
+        action: str = "",
+    ) -> Tool:
+        controls = {"limit": ("", "limit"), "sort": ("", "sort_by")}
+        fields = []
+        for path, schema in parameters["properties"].items():
+            entity, meaning, *of = inputs.get(path) or controls.get(path) or ("", "")
+            fields.append(
+                ToolField(path=path, type=schema["type"], entity=entity, meaning=meaning, of=of[0] if of else entity)
+            )
         return Tool(
-            env_id=ENV_ID, name=name, kind=kind, description=description, parameters=parameters, inputs=fields,
-            outputs=outputs, table=table, action=action, reads=reads or ((table,) if table else ()), writes=writes,
+            env_id=ENV_ID,
+            name=name,
+            kind=kind,
+            description=description,
+            parameters=parameters,
+            inputs=tuple(fields),
+            outputs=outputs,
+            table=table,
+            action=action,
+            reads=reads or ((table,) if table else ()),
+            writes=writes,
             source_code=source.lstrip(),
         )
 
     def get(table: Table) -> Tool:
         return tool(
-            f"get_{table.noun}", "get", table.name, f"Return one {table.noun} by its id.",
+            f"get_{table.noun}",
+            "get",
+            table.name,
+            f"Return one {table.noun} by its id.",
             _schema((table.key,), **{table.key: _text(f"The id of the {table.noun}.")}),
-            _GET.format(noun=table.noun, key=table.key, table=table.name), {table.key: f"{table.name}.{table.key}"},
+            _GET.format(noun=table.noun, key=table.key, table=table.name),
+            {table.key: (f"{table.name}.{table.key}", "equals")},
             _row_fields(table),
         )
 
     def transition(verb: str, state: str, description: str, effect: str, writes: tuple[str, ...]) -> Tool:
         return tool(
-            f"{verb}_order", "transition", "orders", description,
+            f"{verb}_order",
+            "transition",
+            "orders",
+            description,
             _schema(("order_id",), order_id=_text("The id of the order.")),
             _TRANSITION.format(verb=verb, state=state, doc=description, effect=effect),
-            {"order_id": "orders.order_id"}, _row_fields(orders), writes=writes, action=f"{verb}_order",
+            {"order_id": ("orders.order_id", "equals")},
+            _row_fields(orders),
+            writes=writes,
+            action=f"{verb}_order",
         )
 
     return (
-        get(suppliers), get(customers), get(products), get(orders),
+        get(suppliers),
+        get(customers),
+        get(products),
+        get(orders),
         tool(
-            "search_products", "search", "products", "Search products by name, category, price and stock.",
+            "search_products",
+            "search",
+            "products",
+            "Search products by name, category, price and stock.",
             _schema(
-                text=_text("A part of the name."), category=_text("The category.", enum=list(_CATEGORIES)),
+                text=_text("A part of the name."),
+                category=_text("The category.", enum=list(_CATEGORIES)),
                 max_price={"type": "number", "description": "The highest price in EUR."},
                 in_stock={"type": "boolean", "description": "True: only products in stock; false: only sold out."},
-                sort=_text("What to sort by.", enum=["price", "stock"]), limit=_LIMIT,
-            ),
-            _SEARCH_PRODUCTS, {"text": "products.name", "category": "products.category", "max_price": "products.price"},
-            (rows_of["products"], *_row_fields(products, "products[]."), total),
-        ),
-        tool(
-            "find_customers", "search", "customers", "Find customers by name, city and tier.",
-            _schema(
-                name=_text("The full name."), city=_text("The city.", enum=list(_CITIES)),
-                tier=_text("The tier.", enum=list(_TIERS)), limit=_LIMIT,
-            ),
-            _FIND_CUSTOMERS, {"name": "customers.name", "city": "customers.city", "tier": "customers.tier"},
-            (rows_of["customers"], *_row_fields(customers, "customers[]."), total),
-        ),
-        tool(
-            "list_orders", "list", "orders", "List orders, optionally of one customer or in one status.",
-            _schema(
-                customer_id=_text("The id of the customer."), status=_text("The status.", enum=list(_STATUSES)),
+                sort=_text("What to sort by.", enum=["price", "stock"]),
                 limit=_LIMIT,
             ),
-            _LIST_ORDERS, {"customer_id": "customers.customer_id", "status": "orders.status"},
-            (rows_of["orders"], *_row_fields(orders, "orders[]."), total),
+            _SEARCH_PRODUCTS,
+            {
+                "text": ("products.name", "contains"),
+                "category": ("products.category", "equals"),
+                "max_price": ("products.price", "at_most"),
+            },
+            (rows_of["products"], *_row_fields(products, "products[]."), matches(products)),
         ),
         tool(
-            "sum_order_totals", "aggregate", "orders",
+            "find_customers",
+            "search",
+            "customers",
+            "Find customers by name, city and tier.",
+            _schema(
+                name=_text("The full name."),
+                city=_text("The city.", enum=list(_CITIES)),
+                tier=_text("The tier.", enum=list(_TIERS)),
+                limit=_LIMIT,
+            ),
+            _FIND_CUSTOMERS,
+            {name: (f"customers.{name}", "equals") for name in ("name", "city", "tier")},
+            (rows_of["customers"], *_row_fields(customers, "customers[]."), matches(customers)),
+        ),
+        tool(
+            "list_orders",
+            "list",
+            "orders",
+            "List orders, optionally of one customer or in one status.",
+            _schema(
+                customer_id=_text("The id of the customer."),
+                status=_text("The status.", enum=list(_STATUSES)),
+                limit=_LIMIT,
+            ),
+            _LIST_ORDERS,
+            {
+                "customer_id": ("customers.customer_id", "equals", "orders.customer_id"),
+                "status": ("orders.status", "equals"),
+            },
+            (rows_of["orders"], *_row_fields(orders, "orders[]."), matches(orders)),
+        ),
+        tool(
+            "sum_order_totals",
+            "aggregate",
+            "orders",
             "Add up the totals of orders, optionally of one status or one customer.",
             _schema(status=_text("The status.", enum=list(_STATUSES)), customer_id=_text("The id of the customer.")),
-            _SUM_ORDERS, {"status": "orders.status", "customer_id": "customers.customer_id"},
-            (ToolField(path="value", type="number"),),
+            _SUM_ORDERS,
+            {
+                "customer_id": ("customers.customer_id", "equals", "orders.customer_id"),
+                "status": ("orders.status", "equals"),
+            },
+            (ToolField(path="value", type="number", meaning="sum", of="orders.total"),),
         ),
         tool(
-            "count_products", "aggregate", "products", "Count products by category.",
+            "count_products",
+            "aggregate",
+            "products",
+            "Count products by category.",
             _schema(in_stock={"type": "boolean", "description": "True: only products in stock; false: only sold out."}),
-            _COUNT_PRODUCTS, {},
+            _COUNT_PRODUCTS,
+            {},
             (
                 ToolField(path="groups", type="array"),
-                ToolField(path="groups[].category", type="string", entity="products.category"),
-                ToolField(path="groups[].value", type="integer"),
+                ToolField(
+                    path="groups[].category",
+                    type="string",
+                    entity="products.category",
+                    meaning="cell",
+                    of="products.category",
+                ),
+                ToolField(path="groups[].value", type="integer", meaning="count", of="products"),
             ),
         ),
         tool(
-            "place_order", "create", "orders", "Order units of a product for a customer.",
+            "place_order",
+            "create",
+            "orders",
+            "Order units of a product for a customer.",
             _schema(
-                ("customer_id", "product_id", "quantity"), customer_id=_text("The id of the customer."),
+                ("customer_id", "product_id", "quantity"),
+                customer_id=_text("The id of the customer."),
                 product_id=_text("The id of the product."),
                 quantity={"type": "integer", "description": "The number of units."},
             ),
             _PLACE_ORDER,
-            {"customer_id": "customers.customer_id", "product_id": "products.product_id",
-             "quantity": "orders.quantity"},
-            _row_fields(orders), reads=("customers", "products", "orders"), writes=("orders", "products"),
+            {
+                "customer_id": ("customers.customer_id", "new_value", "orders.customer_id"),
+                "product_id": ("products.product_id", "new_value", "orders.product_id"),
+                "quantity": ("orders.quantity", "new_value"),
+            },
+            _row_fields(orders),
+            reads=("customers", "products", "orders"),
+            writes=("orders", "products"),
             action="place_order",
         ),
         transition(
-            "cancel", "cancelled", "Cancel a pending order; its units go back to stock.",
+            "cancel",
+            "cancelled",
+            "Cancel a pending order; its units go back to stock.",
             'ctx.db.execute("UPDATE products SET stock = stock + ? WHERE product_id = ?",\n'
             '                   (order["quantity"], order["product_id"]))',
             ("orders", "products"),
         ),
         transition(
-            "ship", "shipped", "Mark a pending order as shipped now.",
+            "ship",
+            "shipped",
+            "Mark a pending order as shipped now.",
             'ctx.db.execute("UPDATE orders SET shipped_at = ? WHERE order_id = ?", (ctx.clock.now(), order_id))',
             ("orders",),
         ),
         tool(
-            "change_price", "update", "products", "Set the price of a product that is in stock.",
+            "change_price",
+            "update",
+            "products",
+            "Set the price of a product that is in stock.",
             _schema(
-                ("product_id", "price"), product_id=_text("The id of the product."),
+                ("product_id", "price"),
+                product_id=_text("The id of the product."),
                 price={"type": "number", "description": "The new price in EUR.", "minimum": 0},
             ),
-            _CHANGE_PRICE, {"product_id": "products.product_id", "price": "products.price"},
-            _row_fields(products), writes=("products",), action="change_price",
+            _CHANGE_PRICE,
+            {"product_id": ("products.product_id", "equals"), "price": ("products.price", "new_value")},
+            _row_fields(products),
+            writes=("products",),
+            action="change_price",
         ),
         tool(
-            "list_documents", "document", "", "List the shop's documents.", _schema(), _LIST_DOCUMENTS, {},
+            "list_documents",
+            "document",
+            "",
+            "List the shop's documents.",
+            _schema(),
+            _LIST_DOCUMENTS,
+            {},
             (
                 ToolField(path="documents", type="array"),
-                ToolField(path="documents[].name", type="string", entity="documents.name"),
-                ToolField(path="documents[].title", type="string", entity="documents.title"),
+                ToolField(
+                    path="documents[].name", type="string", entity="documents.name", meaning="cell", of="documents.name"
+                ),
+                ToolField(
+                    path="documents[].title",
+                    type="string",
+                    entity="documents.title",
+                    meaning="cell",
+                    of="documents.title",
+                ),
             ),
             reads=("documents",),
         ),
         tool(
-            "read_document", "document", "", "Read a document by its name.",
-            _schema(("name",), name=_text("The name of the document.")), _READ_DOCUMENT, {"name": "documents.name"},
+            "read_document",
+            "document",
+            "",
+            "Read a document by its name.",
+            _schema(("name",), name=_text("The name of the document.")),
+            _READ_DOCUMENT,
+            {"name": ("documents.name", "equals")},
             (
-                ToolField(path="name", type="string", entity="documents.name"),
-                ToolField(path="title", type="string", entity="documents.title"),
-                ToolField(path="media_type", type="string"), ToolField(path="content", type="string"),
+                ToolField(path="name", type="string", entity="documents.name", meaning="cell", of="documents.name"),
+                ToolField(path="title", type="string", entity="documents.title", meaning="cell", of="documents.title"),
+                ToolField(path="media_type", type="string"),
+                ToolField(path="content", type="string"),
             ),
             reads=("documents",),
         ),
