@@ -6,6 +6,7 @@ import hashlib
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -13,7 +14,7 @@ from schemas.base import canonical_json
 from schemas.task import Change
 from tasks.environment.snapshot import quote
 
-_SCHEMA = "SELECT type, name, tbl_name, rootpage, sql FROM {} ORDER BY type, name"
+_BROKEN = (sqlite3.Error, OverflowError, MemoryError)
 
 
 class StateError(ValueError):
@@ -32,7 +33,7 @@ def open_state(state: bytes) -> sqlite3.Connection:
         connection.execute("PRAGMA cell_size_check = ON")
         connection.deserialize(state)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except (sqlite3.Error, OverflowError) as error:
+    except _BROKEN as error:
         connection.close()
         raise StateError(f"the state is no intact SQLite file: {error}") from error
     return connection
@@ -51,6 +52,13 @@ def _tables(connection: sqlite3.Connection, log_tables: Sequence[str]) -> dict[s
         keys = [column[1] for column in columns if column[5] == 1]
         tables[name] = (keys[0] if keys else "rowid", [column[1] for column in columns])
     return tables
+
+
+def _read_schema(connection: sqlite3.Connection, side: str) -> tuple[list[Any], list[Any]]:
+    """Return the schema of a state, and apart from it where its tables' root pages are."""
+    rows = connection.execute(f"SELECT type, name, tbl_name, sql, rootpage FROM {side}.sqlite_schema ORDER BY 1, 2")
+    found = rows.fetchall()
+    return [row[:4] for row in found], [row[4] for row in found]
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class Differ:
     def __init__(self, before: bytes, log_tables: Sequence[str] = ()) -> None:
         self._before = before
         self._connection = open_state(before)
-        self._schema = self._connection.execute(_SCHEMA.format("main.sqlite_schema")).fetchall()
+        self._schema, self._roots = _read_schema(self._connection, "main")
         tables = _tables(self._connection, log_tables)
         self._tables = [_Table.of(name, key, columns) for name, (key, columns) in tables.items()]
         size = int.from_bytes(before[16:18], "big")
@@ -131,8 +139,8 @@ class Differ:
                 runs.append(slice(start, start + self._page_size))
         return pages
 
-    def _may_differ(self, after: bytes) -> list[_Table]:
-        if not self._pages or any(after[a:b] != self._before[a:b] for a, b in ((16, 24), (56, 60))):
+    def _may_differ(self, after: bytes, roots: list[Any]) -> list[_Table]:
+        if not self._pages or roots != self._roots or any(after[a:b] != self._before[a:b] for a, b in ((16, 24), (56, 60))):
             return self._tables
         return [
             table for table in self._tables
@@ -150,10 +158,11 @@ class Differ:
         connection = self._connection
         try:
             connection.deserialize(after, name="after")
-            if connection.execute(_SCHEMA.format("after.sqlite_schema")).fetchall() != self._schema:
+            schema, roots = _read_schema(connection, "after")
+            if schema != self._schema:
                 raise StateError("the state's schema is not that of the initial state")
-            return tuple(change for table in self._may_differ(after) for change in table.changes(connection))
-        except (sqlite3.Error, OverflowError, ValidationError) as error:
+            return tuple(change for table in self._may_differ(after, roots) for change in table.changes(connection))
+        except (*_BROKEN, ValidationError) as error:
             raise StateError(f"the state is no intact SQLite file: {error}") from error
 
     def close(self) -> None:
