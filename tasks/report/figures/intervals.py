@@ -29,7 +29,8 @@ def intervals(
 ) -> Figure:
     """Return one block of rows a group (label, rates by arm), success from 0 to `end` across.
 
-    `classes` maps an arm to its colour class. The number of attempts stands below the group's label.
+    `classes` maps an arm to its colour class. Below a group's label stand its attempts, and its round if there are
+    several.
     """
     longest = max((text_width(label, 12.5) + 14 for label, _ in groups), default=0.0)
     left, right = min(max(longest, LABEL_WIDTHS[0]), LABEL_WIDTHS[1]), WIDTH - RIGHT
@@ -41,6 +42,7 @@ def intervals(
     def x(share: float) -> float:
         return left + (right - left) * share / end
 
+    several = len({rate.round for _, rates in groups for rate in rates}) > 1
     step = 10 if end <= 0.6 else 20
     for i in range(0, round(100 * end) + 1, step):
         parts.append(element("line", x1=x(i / 100), x2=x(i / 100), y1=TOP, y2=bottom, class_="grid"))
@@ -52,7 +54,7 @@ def intervals(
         middle = y + block / 2
         shown = element("title", label) + fit(label, left - 10, 12.5)
         parts.append(text(0, middle - 2, shown, "label strong"))
-        parts.append(text(0, middle + 13, f"n = {_counts(rates)}", "tick"))
+        parts.append(text(0, middle + 13, _note(rates, several), "tick"))
         start = middle - ROW * (len(rates) - 1) / 2
         parts.extend(_whisker(rate, classes[rate.arm], x, start + ROW * i) for i, rate in enumerate(rates))
         y += block
@@ -74,10 +76,11 @@ def signed(share: float) -> str:
     return f"{100 * share:+.1f}".replace("-", "−")
 
 
-def _counts(rates: Sequence[SuccessRate]) -> str:
-    """Return the attempts of a group: one number if all arms have as many."""
+def _note(rates: Sequence[SuccessRate], with_round: bool) -> str:
+    """Return a group's attempts, one number if all arms have as many, and its round."""
     counts = [f"{rate.attempts:,}" for rate in rates]
-    return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
+    shown = counts[0] if len(set(counts)) == 1 else " / ".join(counts)
+    return f"round {rates[0].round}, n = {shown}" if with_round else f"n = {shown}"
 
 
 def _whisker(rate: SuccessRate, class_: str, x: Callable[[float], float], y: float) -> Markup:

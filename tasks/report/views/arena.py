@@ -37,34 +37,36 @@ def arm_classes(arms: Sequence[str]) -> dict[str, str]:
     }
 
 
-def latest_overall(data: ReportData) -> list[SuccessRate]:
-    """Return each arm's overall success, before, directed and control first.
+def last_round(data: ReportData) -> int:
+    """Return the latest round in which the directed arm ran, so that arms stand on the same tasks; else the latest."""
+    rounds = [r.round for r in data.rates]
+    return max([r.round for r in data.rates if r.arm == "directed"] or rounds, default=0)
 
-    The round is the latest in which the directed arm ran, so that the arms stand on the same tasks; an arm that did
-    not run in it comes with its latest earlier round.
+
+def latest_overall(data: ReportData) -> list[SuccessRate]:
+    """Return each arm's overall success in the last round, before, directed and control first.
+
+    An arm that did not run in it comes with its latest earlier round.
     """
-    overall = [r for r in data.rates if r.by == "overall"]
-    last = max((r.round for r in overall if r.arm == "directed"), default=max((r.round for r in overall), default=0))
+    last = last_round(data)
     latest: dict[str, SuccessRate] = {}
-    for rate in sorted(overall, key=lambda r: r.round):
-        if rate.round <= last:
+    for rate in sorted(data.rates, key=lambda r: r.round):
+        if rate.by == "overall" and rate.round <= last:
             latest[rate.arm] = rate
     return sorted(latest.values(), key=lambda r: arm_order(r.arm))
 
 
 def grouped(data: ReportData, by: Grouping) -> list[tuple[str, list[SuccessRate]]]:
-    """Return (label, rates by arm) of one grouping; with several rounds the label says which."""
-    chosen = [r for r in data.rates if r.by == by]
-    rounds = {r.round for r in chosen}
+    """Return (label, rates by arm) of one grouping: overall by round, every other one of the latest round alone."""
+    last = last_round(data)
     blocks: dict[tuple[int, str], list[SuccessRate]] = {}
-    for rate in chosen:
-        blocks.setdefault((rate.round, rate.group), []).append(rate)
-    labelled = []
-    for (round_, group), rates in sorted(blocks.items(), key=lambda item: (item[0][0], item[0][1] == "held_out")):
-        label = GROUP_LABELS.get((by, group), group)
-        label = f"{label}, round {round_}" if len(rounds) > 1 else label
-        labelled.append((label, sorted(rates, key=lambda r: arm_order(r.arm))))
-    return labelled
+    for rate in data.rates:
+        if rate.by == by and (by == "overall" or rate.round == last):
+            blocks.setdefault((rate.round, rate.group), []).append(rate)
+    return [
+        (GROUP_LABELS.get((by, group), group), sorted(rates, key=lambda r: arm_order(r.arm)))
+        for (_, group), rates in sorted(blocks.items(), key=lambda item: (item[0][0], item[0][1] == "held_out"))
+    ]
 
 
 def comparisons(data: ReportData) -> list[Comparison]:

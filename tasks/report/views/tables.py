@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from schemas.environment import Environment
 from schemas.statistics import SuccessRate
 from tasks.report.data import ReportData, StageCost
-from tasks.report.views.arena import arm_order
+from tasks.report.views.arena import arm_order, last_round
 
 MOST_SOURCES = 200
 
@@ -59,7 +59,8 @@ def environment_rows(data: ReportData) -> list[EnvironmentRow]:
     tools = Counter(t.env_id for t in data.tools)
     tasks = Counter(t.env_id for t in data.tasks)
     latest: dict[tuple[str, str], SuccessRate] = {}
-    for rate in sorted((r for r in data.rates if r.by == "environment"), key=lambda r: r.round):
+    last = last_round(data)
+    for rate in sorted((r for r in data.rates if r.by == "environment" and r.round <= last), key=lambda r: r.round):
         latest[rate.group, rate.arm] = rate
     rates: dict[str, list[SuccessRate]] = {}
     for (env_id, _), rate in latest.items():

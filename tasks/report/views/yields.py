@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from schemas.environment import Rejection
 from tasks.report.data import ReportData
 
-STAGES = ("themes", "taxonomy", "mining", "coding", "synthesis", "training", "quality")
+STAGES = ("themes", "taxonomy", "mining", "coding", "build", "synthesis", "training", "quality")
 PRODUCTS = {"themes": "themes", "mining": "environments", "coding": "tools", "synthesis": "tasks"}
 
 
 @dataclass(frozen=True)
 class Gate:
-    """One gate of a stage: how many it refused, as a share of the stage's refusals, and one reason as an example."""
+    """One gate of a stage: how many it refused, relative to the busiest gate, and one reason as an example."""
 
     name: str
     count: int
@@ -24,37 +24,46 @@ class Gate:
 
 @dataclass(frozen=True)
 class Yield:
-    """One stage: what it kept (None if it makes nothing that is counted) and its gates, the busiest first."""
+    """One stage: what it kept of how many candidates (None where that is not counted), and its gates, busiest first.
+
+    `rejected` counts refusals of all that the stage looks at; mining also refuses files, tables and rows, which are
+    no candidates for environments.
+    """
 
     stage: str
     product: str
     kept: int | None
+    candidates: int | None
     rejected: int
     gates: tuple[Gate, ...]
 
     @property
     def share(self) -> float | None:
         """The share of candidates that were kept; None if it is not known."""
-        return None if self.kept is None or not self.kept + self.rejected else self.kept / (self.kept + self.rejected)
+        return self.kept / self.candidates if self.candidates and self.kept is not None else None
 
 
 def yields(data: ReportData) -> list[Yield]:
     """Return the yield of each stage that kept or refused something, in the order of the loop."""
-    kept = {
-        "themes": len(data.themes),
-        "mining": sum(e.state == "accepted" for e in data.environments),
-        "coding": len(data.tools),
-        "synthesis": len(data.tasks),
-    }
     by_stage: dict[str, list[Rejection]] = {}
     for rejection in data.rejections:
         by_stage.setdefault(rejection.stage, []).append(rejection)
-    names = [s for s in STAGES if by_stage.get(s) or kept.get(s)] + sorted(by_stage.keys() - set(STAGES))
-    found = []
-    for stage in names:
-        rejected = by_stage.get(stage, [])
-        found.append(Yield(stage, PRODUCTS.get(stage, "items"), kept.get(stage), len(rejected), _gates(rejected)))
-    return found
+    kept = {"themes": len(data.themes), "coding": len(data.tools), "synthesis": len(data.tasks)}
+    candidates = {stage: n + len(by_stage.get(stage, [])) for stage, n in kept.items()}
+    kept["mining"] = sum(e.state == "accepted" for e in data.environments)
+    candidates["mining"] = len(data.environments)
+    names = [s for s in STAGES if by_stage.get(s) or candidates.get(s)] + sorted(by_stage.keys() - set(STAGES))
+    return [
+        Yield(
+            stage=stage,
+            product=PRODUCTS.get(stage, "items"),
+            kept=kept.get(stage),
+            candidates=candidates.get(stage),
+            rejected=len(by_stage.get(stage, [])),
+            gates=_gates(by_stage.get(stage, [])),
+        )
+        for stage in names
+    ]
 
 
 def _gates(rejections: list[Rejection]) -> tuple[Gate, ...]:

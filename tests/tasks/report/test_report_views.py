@@ -8,7 +8,7 @@ from rich.console import Console
 from schemas.environment import Rejection
 from schemas.task import Change
 from tasks.report import ReportData, summary_table
-from tasks.report.views.arena import arm_classes, error_bars, latest_overall
+from tasks.report.views.arena import arm_classes, error_bars, grouped, latest_overall
 from tasks.report.views.examples import cards, change_line, gallery, readable
 from tasks.report.views.overview import duration, memory, stages
 from tasks.report.views.tables import environment_rows, source_rows
@@ -39,6 +39,7 @@ def test_yields_add_up_and_list_the_busiest_gate_first() -> None:
     assert [g.name for g in synthesis.gates][:2] == ["red team", "trivial"]
     assert sum(g.count for g in synthesis.gates) == 140
     assert found["quality"].share is None
+    assert (found["mining"].kept, found["mining"].candidates) == (13, 14)  # environments, not refused files and rows
     unknown = (Rejection(stage="zeta", key="k", gate="g", reason="r"),)
     odd = yields(ReportData(run_id="r", started_at="", machine="", rejections=unknown))
     assert [(y.stage, y.kept) for y in odd] == [("zeta", None)]
@@ -77,6 +78,15 @@ def test_the_headline_takes_the_round_of_the_directed_arm() -> None:
     earlier = tuple(r.model_copy(update={"round": 0, "arm": "rl"}) for r in later)
     found = latest_overall(DATA.model_copy(update={"rates": DATA.rates + later + earlier}))
     assert [(r.arm, r.round) for r in found] == [("before", 1), ("directed", 1), ("control", 1), ("rl", 0)]
+
+
+def test_charts_show_every_round_overall_and_the_last_one_in_detail() -> None:
+    second = tuple(r.model_copy(update={"round": 2}) for r in DATA.rates)
+    third = tuple(r.model_copy(update={"round": 3}) for r in DATA.rates if r.arm == "before")
+    data = DATA.model_copy(update={"rates": DATA.rates + second + third})
+    assert [rates[0].round for _, rates in grouped(data, "overall")] == [1, 2, 3]
+    assert {r.round for _, rates in grouped(data, "kind") for r in rates} == {2}
+    assert [label for label, _ in grouped(data, "split")] == ["Training environments", "Held-out environments"]
 
 
 def test_rows_join_what_belongs_together() -> None:
