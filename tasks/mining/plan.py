@@ -19,6 +19,9 @@ FLOOR = 0.35
 LEAST_MATCH = 0.3
 """Share of a perfect match below which an item does not answer a need."""
 
+LEAST_RESEMBLANCE = 0.15
+"""Share of a perfect match that some item must reach for a theme's name, terms or a need of it."""
+
 Match = Callable[[str, float], float]
 """(query, score) -> share of a perfect match."""
 
@@ -50,17 +53,22 @@ def rank(theme: Theme, search: Search, match: Match, study: Study) -> tuple[list
     """Search for a theme and return (items with scores, best first; the best item for each need, in order).
 
     The scores of each query are put on one scale (its best item scores the query's weight) and added. A need that
-    nothing matches well has no item.
+    nothing matches well has no item; a theme whose name, terms and needs nothing resembles has none at all.
     """
     total: dict[str, float] = defaultdict(float)
     needed: list[str] = []
+    clearest = 0.0
     for purpose, query, weight in queries(theme):
         results = search(purpose, query)
         for item, score in results:
             total[item] += weight * score / results[0][1]
+        if results and purpose not in ("operations", "description"):
+            clearest = max(clearest, match(query, results[0][1]))
         if purpose.startswith("need") and results and match(query, results[0][1]) >= LEAST_MATCH:
             item = _detail(results, study)
             needed += [item] if item not in needed else []
+    if clearest < LEAST_RESEMBLANCE:
+        return [], []
     return sorted(total.items(), key=lambda pair: (-round(pair[1], 6), pair[0])), needed
 
 

@@ -67,7 +67,7 @@ def _file_items(root: Path, path: Path) -> list[CorpusItem]:
     loaders = _loaders(path.name, suffix, raw)
     items = []
     for part, loader in loaders.items():
-        if not any(True for _ in loader({path.name: raw})):
+        if sum(1 for _ in loader({path.name: raw})) == 0:  # reads all of it: a late line may be broken
             raise ValueError("holds a header but no rows" if suffix in (".csv", ".tsv") else "holds no records")
         items.append(_item(root, path, part, loader, raw))
     return items

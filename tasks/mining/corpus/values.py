@@ -75,8 +75,14 @@ def _reader(name: str, known: Sequence[Any]) -> Callable[[Any], Scalar]:
     if all(_NUMBER.match(value) for value in known) and not _is_code(name) and not _padded(known):
         return float
     if all(_DATETIME.match(value) for value in known):
-        return lambda value: value.replace(" ", "T")[:19].ljust(19, "0") if len(value) > 16 else f"{value[:16]}:00"
+        return _moment
     return str
+
+
+def _moment(value: str) -> str:
+    """Return a time to the second, its zone left out: an environment's clock has none."""
+    text = value.replace(" ", "T")
+    return text[:19] if len(text) > 16 and text[16] == ":" else f"{text[:16]}:00"
 
 
 def _keep(value: Any) -> Scalar:
