@@ -8,8 +8,10 @@ from schemas.database import Action, Column, Database, Table
 from schemas.tool import Meaning, ToolKind
 from tasks.coding.words import Voice, parameter_name, plain, snake, stem
 
-MOST_TOOLS = 24
-FEWEST_READERS = 10
+MOST_TOOLS = 25
+FEWEST_READERS = 15
+"""Reading tools that an environment gets even where its actions alone nearly use up `MOST_TOOLS`."""
+
 MOST_FILTERS = 8
 LARGEST_GROUPING = 40
 """A reference is offered for grouping if its table has at most so many rows."""
@@ -48,7 +50,7 @@ class Plan:
 
 
 def plan_tools(database: Database, seed: int) -> list[Plan]:
-    """Return the plans of an environment's tools: at most about 24, in a fixed order, with unique names.
+    """Return the plans of an environment's tools: at most 25, or its actions and 15 more, with unique names.
 
     All actions come first; reading tools fill the rest by how much the tables matter (their actions, references to
     them, states and measures).
@@ -80,7 +82,7 @@ def _action_plan(database: Database, action: Action) -> Plan:
 def _document_plans(database: Database, voice: Voice) -> list[tuple[float, Plan]]:
     if not database.documents:
         return []
-    scores = (95, 96, 80)
+    scores = (82, 83, 70)
     roles = ("list", "read", "search")
     return [
         (score, Plan(kind="document", name=name, document_tool=role))
@@ -89,7 +91,17 @@ def _document_plans(database: Database, voice: Voice) -> list[tuple[float, Plan]
 
 
 def _by_importance(database: Database) -> list[Table]:
-    """Return the tables, the most important first; logs come last."""
+    """Return the tables, the most important first; logs come last.
+
+    What counts: actions on it, actions that need one of its keys, references to it, real data, and what to ask for.
+    """
+    needed = [
+        database.table(action.table).column(name).references.split(".")[0]
+        for action in database.actions
+        for name in action.parameters
+        if any(table.name == action.table for table in database.tables)
+        and any(column.name == name for column in database.table(action.table).columns)
+    ]
 
     def importance(table: Table) -> float:
         actions = sum(action.table == table.name for action in database.actions)
@@ -100,7 +112,8 @@ def _by_importance(database: Database) -> list[Table]:
             if reference.references
         )
         rich = sum(column.role in ("measure", "category", "status", "date") for column in table.columns)
-        return 3 * actions + 2 * touched + min(rich, 5) + bool(table.label) - 100 * table.log
+        asked = 2 * needed.count(table.name) + 2 * (table.origin == "mined")
+        return 3 * min(actions, 4) + 2 * touched + asked + min(rich, 5) + bool(table.label) - 100 * table.log
 
     return sorted(database.tables, key=lambda table: (-importance(table), table.name))
 
@@ -113,16 +126,16 @@ def _table_plans(database: Database, table: Table, rank: int, voice: Voice) -> l
     narrow = _whole_ranges([f for f in filters if f.meaning == "equals" or f.column.role == "date"], 5)
     plans: list[tuple[float, Plan]] = []
     if not table.log:
-        plans.append((100 - 8 * rank, Plan(kind="get", name=voice.get.format(**words), table=table)))
+        plans.append((96 - 8 * rank, Plan(kind="get", name=voice.get.format(**words), table=table)))
     if len(table.columns) > 1:
         search = Plan(kind="search", name=voice.search.format(**words), table=table, filters=filters, sorts=sorts)
-        plans.append((98 - 8 * rank, search))
+        plans.append((100 - 3 * rank, search))
     for place, column in enumerate(c for c in table.columns if c.references):
         plan = Plan(
             kind="list", name=_children_name(database, table, column, voice), table=table, parent=column,
             filters=_whole_ranges([f for f in narrow if f.column != column], 2), sorts=sorts,
         )  # fmt: skip
-        plans.append((86 - 6 * rank - 7 * place, plan))
+        plans.append((84 - 6 * rank - 7 * place, plan))
     count_filters = _whole_ranges([f for f in filters if f.meaning != "contains"], 6)
     count = Plan(
         kind="aggregate", name=voice.count.format(**words), table=table, statistic="count", filters=count_filters,
@@ -159,8 +172,7 @@ def _filters(table: Table, voice: Voice) -> tuple[Filter, ...]:
             taken.add(name)
             found.append(Filter(parameter=name, column=column, meaning=meaning))
 
-    texts = [c for c in table.columns if c.type == "string" and (c.name == table.label or c.role == "text")]
-    for column in texts[:1]:
+    for column in _texts(table)[:1]:
         add(voice.text.format(label=snake(column.name)), column, "contains")
     by_role = {role: [c for c in table.columns if c.role == role] for role in {c.role for c in table.columns}}
     equal = by_role.get("status", [])[:1] + by_role.get("category", [])[:2] + by_role.get("reference", [])[:2]
@@ -173,6 +185,17 @@ def _filters(table: Table, voice: Voice) -> tuple[Filter, ...]:
         for pattern, meaning in zip(voice.dates, ("at_least", "at_most"), strict=True):
             add(pattern.format(snake(column.name)), column, meaning)
     return _whole_ranges(found, MOST_FILTERS)
+
+
+def _texts(table: Table) -> list[Column]:
+    """Return the columns that a person would search for words: the label, else texts, else names and other strings."""
+    strings = [c for c in table.columns if c.type == "string" and c.role in ("label", "text", "attribute")]
+
+    def preference(column: Column) -> tuple[bool, bool, bool]:
+        named = any(word in column.name for word in ("name", "title"))
+        return column.name != table.label, column.role != "text", not named
+
+    return sorted(strings, key=preference)
 
 
 def _whole_ranges(filters: list[Filter], most: int) -> tuple[Filter, ...]:
