@@ -80,8 +80,10 @@ def _fit(archetype: Archetype, table: Table, words: dict[str, float]) -> float:
 def _wording(archetype: Archetype, resource: Table, words: dict[str, float]) -> Wording:
     own = set(stems(f"{resource.noun} {resource.name}"))
 
-    def agreement(wording: Wording) -> float:
-        return sum(words.get(root, 0.0) + 2.0 * (root in own) for root in set(stems(wording.cues)))
+    def agreement(wording: Wording) -> tuple[float, int]:
+        shared = {root for root in stems(wording.cues) if root in words or root in own}
+        return sum(words.get(root, 0.0) + 2.0 * (root in own) for root in shared), len(shared)
 
     best = max(archetype.wordings[:-1], key=agreement)
-    return best if agreement(best) >= 3.0 else archetype.wordings[-1]
+    total, shared = agreement(best)
+    return best if total >= 4.0 and shared >= 2 else archetype.wordings[-1]

@@ -119,7 +119,8 @@ def _link_islands(draft: Draft, seeds: list[tuple[str, Seed]]) -> list[tuple[str
             return list(by_name.values())
         target = max(island, key=lambda t: (bool(t.label), -abs(len(draft.rows[t.name]) - 60), t.name))
         place = bool(_PLACES & set(stems(target.noun)))
-        owner = people if place else units[len(reached) % len(units)]
+        near = [name for name in units if name in reached] or [people]
+        owner = people if place else near[len(reached) % len(near)]
         maker, seed = by_name[owner]
         what = f"the {target.noun} where they are at home" if place else f"the {target.noun} that it goes with"
         if any(column.name == link_name(target) for column in seed.table.columns):

@@ -1,0 +1,167 @@
+"""From a theme to an executable world: research, workflows, complexification, assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from schemas.base import content_hash
+from schemas.theme import Theme
+from tasks.mining.assemble import assemble
+from tasks.mining.complexify import connect
+from tasks.mining.corpus import Corpus
+from tasks.mining.findings import Findings, MinedTable
+from tasks.mining.follow import Followed, follow
+from tasks.mining.gates import sound
+from tasks.mining.researcher import research
+from tasks.mining.trim import trim
+from tasks.mining.workflows.choose import MINIMUM_ROWS, Match, choose, theme_words
+from tasks.mining.workflows.compose import compose
+from tasks.mining.workflows.draft import Draft
+from tasks.mining.world import MiningError, World, rejection
+
+MINED_ROWS = 1500
+"""About how many mined rows a world has before complexification."""
+
+
+def mine(theme: Theme, corpus: Corpus, *, seed: int, rounds: int = 1, guideline: dict[str, Any] | None = None) -> World:
+    """Return the world of a theme; another seed gives a variant of the same structure with other rows and state.
+
+    Args:
+        theme: what the world is about.
+        corpus: where its data comes from.
+        seed: decides which rows are sampled and how the generated state came about.
+        rounds: rounds of complexification; each adds connected tables.
+        guideline: a diagnosis' guideline (`skills`, `kinds`, `needs_data`), which steers what they are.
+
+    Raises:
+        MiningError: if the theme gives no world; its rejections say why.
+    """
+    return build(theme, research(theme, corpus, seed), corpus, seed=seed, rounds=rounds, guideline=guideline)
+
+
+def variant(theme: Theme, corpus: Corpus, world: World, *, seed: int) -> World:
+    """Return a seeded variant of a world that `mine` made without a guideline: same structure, other rows and state.
+
+    Raises:
+        MiningError: as `mine`.
+    """
+    return mine(theme, corpus, seed=seed, rounds=world.database.complexified)
+
+
+def build(
+    theme: Theme,
+    findings: Findings,
+    corpus: Corpus | None = None,
+    *,
+    seed: int,
+    rounds: int = 1,
+    guideline: dict[str, Any] | None = None,
+) -> World:
+    """Return the world that findings make; without a corpus, complexification adds generated tables only.
+
+    Raises:
+        MiningError: if no mined table has enough rows for a workflow, or the world cannot be assembled.
+    """
+    tables, rejections = sound(findings)
+    rejections = [*findings.rejections, *rejections]
+    tables = trim(tables, MINED_ROWS, seed)
+    matches = choose(theme, [mined.table for mined in tables])
+    if not matches:
+        sizes = ", ".join(f"{mined.table.name} {len(mined.rows)}" for mined in tables) or "none"
+        reason = f"no mined table has the {MINIMUM_ROWS} rows that a workflow needs (found: {sizes}); add data for it"
+        raise MiningError([*rejections, rejection(theme.theme_id, "no_resource", reason)])
+    draft = Draft(start_of(theme, tables))
+    for mined in tables:
+        draft.add_mined(mined)
+    casts = compose(draft, theme, matches, seed)
+    sources = list(findings.sources)
+    added: list[str] = []
+    done = 0
+    for round_ in range(1, rounds + 1):
+        names: list[str] = []
+        followed = _further(theme, tables, corpus, draft, seed + round_)
+        if followed is not None:
+            _take(draft, tables, followed)
+            sources.append(followed.source)
+            names.append(followed.mined.table.name)
+        made, missing = connect(draft, theme, casts, seed, round_, guideline)
+        rejections += missing
+        added += [*names, *made]
+        done += bool(names or made)
+    return assemble(
+        draft,
+        theme,
+        environment_id(theme, seed, rounds, guideline),
+        tables,
+        findings.documents,
+        sources,
+        seed=seed,
+        chosen=_explain(matches),
+        complexified=done,
+        added=added,
+        rejections=rejections,
+    )
+
+
+def environment_id(theme: Theme, seed: int, rounds: int, guideline: dict[str, Any] | None) -> str:
+    """Return the id of a world: theme, seed, then rounds and guideline where they are not the default."""
+    parts = [theme.theme_id, f"s{seed}"]
+    if rounds != 1:
+        parts.append(f"r{rounds}")
+    if guideline:
+        parts.append(f"g{content_hash(guideline)[:6]}")
+    return "-".join(parts)
+
+
+def start_of(theme: Theme, tables: Sequence[MinedTable]) -> datetime:
+    """Return when a theme's episodes start: a working day of the latest year that its mined dates reach, else 2024.
+
+    The day is derived from the theme, so that all its variants share the calendar.
+    """
+    years = [
+        int(str(row[column.name])[:4])
+        for mined in tables
+        for column in mined.table.columns
+        if column.type in ("date", "datetime")
+        for row in mined.rows
+        if row[column.name] is not None
+    ]
+    year = max((y for y in years if y <= 2026), default=2024)
+    day = datetime(year, 3, 1, 9) + timedelta(days=int(content_hash(theme.theme_id)[:8], 16) % 240)
+    return day - timedelta(days=max(0, day.weekday() - 4))
+
+
+def _further(
+    theme: Theme, tables: Sequence[MinedTable], corpus: Corpus | None, draft: Draft, seed: int
+) -> Followed | None:
+    """Return the next table that references lead to, unless a table of that name has been generated."""
+    if corpus is None:
+        return None
+    followed = follow(corpus, tables, theme_words(theme), seed)
+    return None if followed is None or followed.mined.table.name in draft.tables else followed
+
+
+def _take(draft: Draft, tables: list[MinedTable], followed: Followed) -> None:
+    draft.add_mined(followed.mined)
+    for name, columns in followed.columns.items():
+        changed = {column.name: column for column in columns}
+        table = draft.tables[name]
+        table = table.model_copy(update={"columns": tuple(changed.get(c.name, c) for c in table.columns)})
+        draft.tables[name] = table
+        place = next(n for n, mined in enumerate(tables) if mined.table.name == name)
+        tables[place] = replace(tables[place], table=table.model_copy(update={"rows": len(tables[place].rows)}))
+    tables.append(followed.mined)
+
+
+def _explain(matches: Sequence[Match]) -> str:
+    told: list[str] = []
+    for place, match in enumerate(matches):
+        words = ", ".join(match.words) or "none, by its mined data"
+        kind = "main" if place == 0 else "second"
+        told.append(
+            f"Its {kind} process is {match.archetype.name} about {match.resource.nouns} (telling words: {words})."
+        )
+    return " ".join(told)
