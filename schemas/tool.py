@@ -12,8 +12,23 @@ ToolKind = Literal["get", "search", "list", "aggregate", "create", "update", "tr
 
 
 Meaning = Literal[
-    "", "equals", "contains", "at_least", "at_most", "new_value", "sort_by", "descending", "limit", "group_by",
-    "cell", "matches", "count", "sum", "average", "minimum", "maximum",
+    "",
+    "equals",
+    "contains",
+    "at_least",
+    "at_most",
+    "new_value",
+    "sort_by",
+    "descending",
+    "limit",
+    "group_by",
+    "cell",
+    "matches",
+    "count",
+    "sum",
+    "average",
+    "minimum",
+    "maximum",
 ]
 
 
@@ -70,6 +85,7 @@ class ToolTest(Record):
     name: str
     kind: Literal["normal", "boundary", "refusal", "property"]
     author: Literal["coder", "tester"]
+    state: tuple[str, ...] = ()
     setup: tuple[dict[str, Any], ...] = Field(default=(), description="calls {tool, arguments}")
     arguments: dict[str, Any] = {}
     error: str = ""

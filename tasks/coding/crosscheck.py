@@ -178,7 +178,7 @@ class _Crosscheck:
             return ""
         columns = {parameter: column for column, parameter in by_parameter(tool).items()}
         for result in results:
-            if result.test.error or result.test.setup:
+            if result.test.error or result.test.setup or result.test.state:
                 continue
             given = {columns[name]: value for name, value in result.test.arguments.items() if name in columns}
             outcome = perform(self.database, action, self.state, given, self.database.start_time)

@@ -59,8 +59,9 @@ def plan_tools(database: Database, seed: int) -> list[Plan]:
     actions = [_action_plan(database, action) for action in database.actions]
     wanted = max(FEWEST_READERS, MOST_TOOLS - len(actions))
     candidates = _document_plans(database, voice)
+    needed = set(_needed(database)) | {action.table for action in database.actions}
     for rank, table in enumerate(_by_importance(database)):
-        candidates += _table_plans(database, table, rank, voice)
+        candidates += _table_plans(database, table, rank, table.name in needed, voice)
     candidates.sort(key=lambda scored: -scored[0])
     chosen: list[Plan] = list(actions)
     names = {plan.name for plan in actions}
@@ -90,18 +91,19 @@ def _document_plans(database: Database, voice: Voice) -> list[tuple[float, Plan]
     ]
 
 
+def _needed(database: Database) -> list[str]:
+    """Return the tables whose keys callers of actions must know, once for each such parameter."""
+    tables = {table.name: {column.name: column for column in table.columns} for table in database.tables}
+    columns = (tables.get(a.table, {}).get(name) for a in database.actions for name in a.parameters)
+    return [column.references.split(".")[0] for column in columns if column is not None and column.references]
+
+
 def _by_importance(database: Database) -> list[Table]:
     """Return the tables, the most important first; logs come last.
 
     What counts: actions on it, actions that need one of its keys, references to it, real data, and what to ask for.
     """
-    needed = [
-        database.table(action.table).column(name).references.split(".")[0]
-        for action in database.actions
-        for name in action.parameters
-        if any(table.name == action.table for table in database.tables)
-        and any(column.name == name for column in database.table(action.table).columns)
-    ]
+    needed = _needed(database)
 
     def importance(table: Table) -> float:
         actions = sum(action.table == table.name for action in database.actions)
@@ -118,7 +120,8 @@ def _by_importance(database: Database) -> list[Table]:
     return sorted(database.tables, key=lambda table: (-importance(table), table.name))
 
 
-def _table_plans(database: Database, table: Table, rank: int, voice: Voice) -> list[tuple[float, Plan]]:
+def _table_plans(database: Database, table: Table, rank: int, needed: bool, voice: Voice
+                 ) -> list[tuple[float, Plan]]:  # fmt: skip
     words = {"noun": snake(table.noun), "nouns": snake(table.nouns)}
     filters = _filters(table, voice)
     sorts = tuple(c for c in table.columns if c.role in ("key", "label", "measure", "date") and c.type != "boolean")
@@ -129,7 +132,7 @@ def _table_plans(database: Database, table: Table, rank: int, voice: Voice) -> l
         plans.append((96 - 8 * rank, Plan(kind="get", name=voice.get.format(**words), table=table)))
     if len(table.columns) > 1:
         search = Plan(kind="search", name=voice.search.format(**words), table=table, filters=filters, sorts=sorts)
-        plans.append((100 - 3 * rank, search))
+        plans.append((100 - (1 if needed else 4) * rank, search))
     for place, column in enumerate(c for c in table.columns if c.references):
         plan = Plan(
             kind="list", name=_children_name(database, table, column, voice), table=table, parent=column,
@@ -148,7 +151,7 @@ def _table_plans(database: Database, table: Table, rank: int, voice: Voice) -> l
             kind="aggregate", name=name, table=table, statistic=statistic, measure=measure, filters=narrow,
             groups=groups,
         )  # fmt: skip
-        plans.append((88 - 9 * rank - 8 * place, plan))
+        plans.append((88 - 9 * rank - 14 * place, plan))
     return plans
 
 

@@ -18,6 +18,7 @@ from tasks.coding.examples import by_parameter, rename
 from tasks.coding.interpreter import MINTED, Outcome, perform
 from tasks.coding.proposals import find_cases, wrong_values
 from tasks.coding.snapshot import Reader, State
+from tasks.coding.witness import Witness, find_witness
 from tasks.coding.words import identifier
 
 Row = dict[str, Any]
@@ -34,17 +35,19 @@ def write_properties(database: Database, snapshot: bytes, tools: Sequence[Tool],
     with Reader(snapshot) as reader:
         state = reader.state(database)
         documents = reader.rows("SELECT name, title, media_type, content FROM documents ORDER BY name")
+    witness = find_witness(database, snapshot, state, random.Random(f"witness-{seed}"))
     tests: list[ToolTest] = []
     for tool in tools:
         rng = random.Random(f"tester-{seed}-{tool.name}")
-        tests += _Tester(database, state, documents, tool, tools, rng).write()
+        tests += _Tester(database, state, documents, tool, tools, rng, witness).write()
     return tests
 
 
 class _Tester:
     def __init__(self, database: Database, state: State, documents: list[Row], tool: Tool, tools: Sequence[Tool],
-                 rng: random.Random) -> None:  # fmt: skip
+                 rng: random.Random, witness: Witness) -> None:  # fmt: skip
         self.database, self.state, self.documents, self.tool = database, state, documents, tool
+        self.witness = witness
         self.tools, self.rng = tools, rng
         self.tests: list[ToolTest] = []
         self.required = set(tool.parameters.get("required", []))
@@ -271,6 +274,10 @@ class _Tester:
             self._expect_outcome("at_the_edge", "boundary", action, arguments, outcome, names)
         for code, (arguments, outcome) in sorted(cases.refusals.items()):
             self._expect_outcome(f"refuses_{code.lower()}", "refusal", action, arguments, outcome, names)
+        for arguments in self.witness.arguments.get(action.name, []):
+            state = self.witness.state
+            outcome = perform(self.database, action, state, arguments, self.database.start_time)
+            self._expect_outcome("in_another_state", "property", action, arguments, outcome, names, state=state)
         for given, _ in cases.successes[:1]:
             for arguments in wrong_values(self.database, action, self.state, given):
                 outcome = perform(self.database, action, self.state, arguments, self.database.start_time)
@@ -314,13 +321,15 @@ class _Tester:
                 self._expect_outcome("of_a_new_row", "property", action, reference, outcome, names, setup)
 
     def _expect_outcome(self, name: str, kind: str, action: Action, arguments: dict[str, Any], outcome: Outcome,
-                        names: dict[str, str], setup: tuple[dict[str, Any], ...] = ()) -> None:  # fmt: skip
+                        names: dict[str, str], setup: tuple[dict[str, Any], ...] = (),
+                        state: State | None = None) -> None:  # fmt: skip
+        statements = self.witness.statements if state is not None else ()
         given = rename(arguments, names)
         if self._outside_schema(given):
             outcome = Outcome("INVALID_ARGUMENTS")
         if outcome.code:
             kind = "refusal" if kind == "property" else kind
-            self._add(name, kind, given, error=outcome.code, unchanged=True, setup=setup)
+            self._add(name, kind, given, error=outcome.code, unchanged=True, setup=setup, state=statements)
             return
         seen = {column: value for column, value in outcome.row.items() if value != MINTED}
         sql = []
@@ -328,11 +337,11 @@ class _Tester:
             if key == MINTED:
                 continue
             where = f"{identifier(self.database.table(table).key)} = {_literal(key)}"
-            before = self.state[table].get(key, {})
+            before = (state or self.state)[table].get(key, {})
             for column, value in row.items():
                 if setup or before.get(column) != value or (table, key) == outcome.own:
                     sql.append((f"SELECT {identifier(column)} FROM {identifier(table)} WHERE {where}", value))
-        self._add(name, kind, given, observation=seen, sql=tuple(sql), setup=setup)
+        self._add(name, kind, given, observation=seen, sql=tuple(sql), setup=setup, state=statements)
 
     def _outside_schema(self, arguments: dict[str, Any]) -> bool:
         for name, value in arguments.items():

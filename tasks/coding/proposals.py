@@ -32,7 +32,7 @@ def find_cases(database: Database, action: Action, state: State, rng: random.Ran
     """
     cases = Cases()
     nearest: dict[tuple[int, str], tuple[float, dict[str, Any], Outcome]] = {}
-    for tried, arguments in enumerate(_candidates(database, action, state, rng)):
+    for tried, arguments in enumerate(candidates(database, action, state, rng)):
         if tried >= _TRIES:
             break
         outcome = perform(database, action, state, arguments, database.start_time)
@@ -80,7 +80,8 @@ def unknown_key(table: Table, state: State) -> Any:
     return key
 
 
-def _candidates(database: Database, action: Action, state: State, rng: random.Random) -> Iterator[dict[str, Any]]:
+def candidates(database: Database, action: Action, state: State, rng: random.Random) -> Iterator[dict[str, Any]]:
+    """Yield arguments by column name: rows in turn (ready ones of a transition first), other values at random."""
     table = database.table(action.table)
     parameters = [table.column(name) for name in action.parameters]
     keys = list(state[table.name])

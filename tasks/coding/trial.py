@@ -6,13 +6,14 @@ import math
 import re
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from schemas.base import canonical_json
 from schemas.database import Database
 from schemas.task import Call, Change
 from schemas.tool import ToolTest
+from tasks.coding.witness import altered
 from tasks.coding.words import identifier
 from tasks.environment import EnvironmentImage
 from tasks.sandbox import EpisodeOutcome, SandboxWorker
@@ -41,6 +42,8 @@ class Trial:
     """Runs tests of one environment; the state's queries run over a copy in this process. Use it by `with`."""
 
     def __init__(self, database: Database, snapshot: bytes, worker: SandboxWorker) -> None:
+        self._snapshot = snapshot
+        self._images: dict[tuple[str, tuple[str, ...]], EnvironmentImage] = {}
         self._keys = {table.name: table.key for table in database.tables}
         self._worker = worker
         self._setups: dict[str, tuple[Change, ...]] = {}
@@ -67,6 +70,26 @@ class Trial:
             tool: run the tests on this tool of the image instead (a mutant of theirs).
             stop: stop behind the first failing test.
         """
+        groups: dict[tuple[str, ...], list[ToolTest]] = {}
+        for test in tests:
+            groups.setdefault(test.state, []).append(test)
+        results: list[Result] = []
+        for statements, group in groups.items():
+            results += self._run_group(self.image(image, statements), group, tool, stop)
+            if results[-1].broke or (stop and results[-1].message):
+                break
+        return results
+
+    def image(self, image: EnvironmentImage, statements: tuple[str, ...]) -> EnvironmentImage:
+        """Return the environment with its snapshot altered by the statements."""
+        if not statements:
+            return image
+        key = image.digest, statements
+        if key not in self._images:
+            self._images[key] = replace(image, snapshot=altered(self._snapshot, statements))
+        return self._images[key]
+
+    def _run_group(self, image: EnvironmentImage, tests: Sequence[ToolTest], tool: str, stop: bool) -> list[Result]:
         results: list[Result] = []
         position, size = 0, _FIRST_GROUP if stop else 1
         while position < len(tests):
@@ -111,6 +134,8 @@ class Trial:
             return ""
         self._state.execute("SAVEPOINT test")
         try:
+            for statement in test.state:
+                self._state.execute(statement)
             for change in changes:
                 self._apply(change)
             for query, expected in test.sql:
