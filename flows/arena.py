@@ -20,7 +20,7 @@ from schemas.settings import DEFAULTS, Settings
 from tasks.store import Store, environment_rows, list_keys, open_store, write_dataset
 
 WEAKNESS = "agentworld.weakness.found"
-"""The event that starts a regeneration; its payload is {store, round}."""
+"""The event that starts a regeneration; its payload is {store, round, settings, environments}."""
 
 _ROUND = "arena/round.json"
 
@@ -126,7 +126,12 @@ def arena(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
         emit_event(
             event=WEAKNESS,
             resource={"prefect.resource.id": f"agentworld.policy.{run.policy_id}"},
-            payload={"store": uri, "round": number, "environments": [d.env_id for d in diagnoses]},
+            payload={
+                "store": uri,
+                "round": number,
+                "settings": settings.model_dump(mode="json"),
+                "environments": [d.env_id for d in diagnoses],
+            },
         )
     return {
         "round": number,

@@ -29,6 +29,7 @@ from tasks.store import (
     read_dataset,
     write_dataset,
 )
+from tasks.store.datasets import dataset_key
 
 
 def _put_records(store_uri: str, records: Sequence[Any]) -> str:
@@ -48,12 +49,8 @@ def mine_world(
     seed: int,
     rounds: int,
     guideline: dict[str, Any] | None,
-    env_id: str = "",
 ) -> dict[str, Any]:
-    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world.
-
-    `env_id` names the world; without it the miner's own id stays.
-    """
+    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world."""
     from tasks.mining import MiningError, mine, open_corpus
 
     store = open_store(store_uri)
@@ -63,14 +60,12 @@ def mine_world(
         except MiningError as error:
             rejections = [r.model_dump() for r in error.rejections]
             return {"rejected": str(error), "rejections": rejections, "cost": cost.as_dict()}
-    name = {"env_id": env_id or world.database.env_id}
-    database = world.database.model_copy(update=name)
     return {
-        "env_id": database.env_id,
-        "name": database.name,
-        "database": put_blob(store, canonical_json(database).encode()),
+        "env_id": world.database.env_id,
+        "name": world.database.name,
+        "database": put_blob(store, canonical_json(world.database).encode()),
         "snapshot": put_blob(store, world.snapshot),
-        "provenance": _put_records(store_uri, [row.model_copy(update=name) for row in world.provenance]),
+        "provenance": _put_records(store_uri, world.provenance),
         "sources": _put_records(store_uri, world.sources),
         "rejections": [rejection.model_dump() for rejection in world.rejections],
         "cost": cost.as_dict(),
@@ -111,7 +106,6 @@ def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
         arguments["seed"],
         arguments["rounds"],
         arguments["guideline"],
-        arguments["env_id"],
     )
 
 
@@ -138,10 +132,9 @@ def mine_task(
     seed: int,
     rounds: int,
     guideline: dict[str, Any] | None = None,
-    env_id: str = "",
 ) -> dict[str, Any]:
     """Run `mine_world` on a worker."""
-    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline, env_id)
+    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline)
 
 
 @task(
@@ -186,6 +179,8 @@ def _commit(
         row = row.model_copy(update={"state": "rejected", "reason": reason})
         write_dataset(store, "environments", env_id, [row])
         return row
+    if parent is None:
+        store.delete(dataset_key("environments", unbuilt_id(theme)))
     return commit_environment(
         store,
         row,
@@ -198,11 +193,16 @@ def _commit(
     )
 
 
+def unbuilt_id(theme: Theme) -> str:
+    """Return the id under which a build is recorded that ended without an environment."""
+    return f"{theme.theme_id}-unbuilt"
+
+
 def _not_built(store_uri: str, theme: Theme, state: str, reason: str, rejections: Sequence[Rejection]) -> Environment:
     """Record a build that ended without an environment, under the theme's id; an older accepted one stays."""
     store = open_store(store_uri)
     row = Environment(
-        env_id=f"env-{theme.theme_id}",
+        env_id=unbuilt_id(theme),
         theme_id=theme.theme_id,
         name=theme.name,
         category_l1=theme.category_l1,
@@ -253,27 +253,26 @@ def regenerate_environment(
     """
     store = open_store(store_uri)
     stages: dict[str, Any] = {}
-    env_id = f"{row.env_id}.g{round_number}"
-    end = {"env_id": env_id, "state": "failed", "reason": "", "tools": 0, "stages": stages}
+    name = f"{row.env_id}-round-{round_number}"
+    end = {"env_id": name, "state": "failed", "reason": "", "tools": 0, "stages": stages}
     try:
         theme = next(t for t in read_dataset(store, "themes", "all") if t.theme_id == row.theme_id)
         rounds = load_environment(store, row.env_id).database.complexified + 1
-        mined = stored(mine_task, store_uri)(
-            store_uri, theme, settings.corpus, settings.seed, rounds, guideline, env_id
-        )
+        mined = stored(mine_task, store_uri)(store_uri, theme, settings.corpus, settings.seed, rounds, guideline)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
-            write_dataset(store, "rejections", f"build-{env_id}", rejections)
+            write_dataset(store, "rejections", f"build-{name}", rejections)
             return {**end, "state": "rejected", "reason": mined["rejected"]}
         coded = stored(code_task, store_uri)(store_uri, theme.theme_id, mined, settings.seed)
         stages["code"] = coded["cost"]
         grown = _commit(store_uri, theme, mined, coded, row)
-        return {**end, "state": grown.state, "reason": grown.reason, "tools": grown.n_tools}
+        counts = {"env_id": grown.env_id, "tools": grown.n_tools}
+        return {**end, **counts, "state": grown.state, "reason": grown.reason}
     except Exception as error:  # recorded; training goes on in the old environment
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
-        failure = Rejection(stage="build", key=env_id, gate="failed", reason=reason, env_id=row.env_id)
-        write_dataset(store, "rejections", f"build-{env_id}", [failure])
+        failure = Rejection(stage="build", key=name, gate="failed", reason=reason, env_id=row.env_id)
+        write_dataset(store, "rejections", f"build-{name}", [failure])
         return {**end, "reason": reason}
 
 

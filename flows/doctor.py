@@ -1,0 +1,88 @@
+"""What this machine offers, and what is missing for what."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from typing import Any
+
+from tasks.store import StoreError, open_store
+
+TRAIN = "pip install 'agentworld-factory[train]'"
+
+
+def _finding(state: str, what: str, detail: str, needed: bool = False) -> dict[str, Any]:
+    return {"state": state, "what": what, "detail": detail, "needed": needed}
+
+
+def _sandbox() -> dict[str, Any]:
+    from tasks.sandbox import FLOOR, sandbox_strength
+
+    strength = sandbox_strength()
+    holds = ", ".join(name for name, held in strength.holds.items() if held)
+    open_ends = ", ".join(name for name, held in strength.holds.items() if not held)
+    detail = f"{strength.name} (level {strength.level}): holds {holds}" + (f"; NOT {open_ends}" if open_ends else "")
+    if strength.level < FLOOR:
+        return _finding("weak", "sandbox", f"{detail}; code that models wrote is refused: apt install bubblewrap", True)
+    return _finding("ok", "sandbox", detail, True)
+
+
+def _store(uri: str) -> dict[str, Any]:
+    try:
+        return _finding("ok", "store", f"{open_store(uri).uri} can be written", True)
+    except StoreError as error:
+        return _finding("missing", "store", str(error), True)
+
+
+def _training() -> list[dict[str, Any]]:
+    from tasks.policies import MissingTraining, require
+
+    try:
+        require("torch", "accelerate", "safetensors")
+    except MissingTraining:
+        return [_finding("missing", "training", f"torch or accelerate is not installed: needed by train, arena and "
+                         f"evolve; {TRAIN}")]  # fmt: skip
+    import torch
+
+    devices = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())] or ["CPU only"]
+    return [_finding("ok", "training", f"torch {torch.__version__}, {', '.join(devices)}")]
+
+
+def _browser() -> dict[str, Any]:
+    found = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
+    )
+    if found:
+        return _finding("ok", "browser", f"{found} (not needed by the rule-based agents)")
+    return _finding("absent", "browser", "no Chromium: only a web-mining researcher needs one (apt install chromium)")
+
+
+def _models() -> dict[str, Any]:
+    names = [name for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY") if os.environ.get(name)]
+    if names:
+        return _finding("ok", "models", f"{', '.join(names)} set; the rule-based agents use none")
+    return _finding("absent", "models", "no model endpoint is configured: the rule-based agents need none")
+
+
+def _corpora() -> dict[str, Any]:
+    from tasks.mining import open_corpus
+
+    corpus = open_corpus(())
+    missing = [rejection.reason for rejection in corpus.rejections]
+    detail = f"{len(corpus.items)} items of data in installed packages"
+    if missing:
+        return _finding("weak", "corpora", f"{detail}; {len(missing)} missing: {missing[0]}")
+    return _finding("ok", "corpora", detail, True)
+
+
+def _prefect() -> dict[str, Any]:
+    if importlib.util.find_spec("prefect") is None:
+        return _finding("missing", "prefect", "not installed: pip install prefect", True)
+    url = os.environ.get("PREFECT_API_URL")
+    return _finding("ok", "prefect", f"server {url}" if url else "a temporary local server; `agentworld up` keeps one")
+
+
+def examine(store: str) -> list[dict[str, Any]]:
+    """Return one finding {state: ok | weak | absent | missing, what, detail, needed} for each part of the machine."""
+    return [_store(store), _sandbox(), *_training(), _corpora(), _prefect(), _browser(), _models()]

@@ -1,0 +1,92 @@
+"""Start a run from the command line: skip it when nothing has changed, and end with report, table and next steps."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from flows.console import console, out
+from schemas.base import canonical_json, content_hash
+from schemas.settings import Settings
+from tasks.report import ReportData
+from tasks.store import open_store
+
+
+def inputs_hash(settings: Settings) -> str:
+    """Return the hash of all that decides what a run makes: settings, source documents, data and stage versions."""
+    from flows.run import training_missing
+    from tasks import coding, mining, synthesis, themes
+
+    found = themes.collect(None if settings.embedded else (), extra_paths=settings.specs)
+    versions = [coding.STAGE_VERSION, mining.STAGE_VERSION, synthesis.STAGE_VERSION]
+    return content_hash(
+        [
+            settings,
+            [theme.model_dump(mode="json") for theme in found.themes],
+            mining.open_corpus(settings.corpus).fingerprint,
+            versions,
+            training_missing(),
+        ]
+    )
+
+
+def launch_run(store: str, settings: Settings, *, force: bool = False, quiet: bool = False) -> dict[str, Any]:
+    """Run the loop unless this store has already run it with the same inputs; return the run's record.
+
+    The record {run_id, ok, unchanged, report, wall_s, peak_mb, builds, evolution, missing} is kept under `runs/`.
+
+    Raises:
+        StoreError: if the store cannot be used.
+    """
+    began = time.monotonic()
+    objects = open_store(store)
+    with console.status("Reading sources"):
+        run_id = inputs_hash(settings)[:12]
+    key = f"runs/{run_id}.json"
+    if objects.exists(key) and not force:
+        record = json.loads(objects.get(key))
+        if record["ok"]:
+            record["unchanged"] = True
+            if not quiet:
+                seconds = time.monotonic() - began
+                out.print(f"Nothing has changed since run {run_id} ({record['started_at']}): no work was done.")
+                out.print(f"Report: {record['report']}   ({seconds:.1f} s; --force runs again)", soft_wrap=True)
+            return record
+    return _run(objects.uri, settings, key, run_id, began, quiet)
+
+
+def _run(store_uri: str, settings: Settings, key: str, run_id: str, began: float, quiet: bool) -> dict[str, Any]:
+    with console.status("Starting Prefect"):
+        from flows.run import run
+    outcome = run(store_uri, settings, run_id)
+    from flows.report import gather, headline
+
+    data = gather(store_uri, settings, run_id, outcome["started_at"], outcome["stages"], outcome["missing"])
+    record = {
+        "run_id": run_id,
+        "ok": not outcome["builds"]["failed"],
+        "unchanged": False,
+        "wall_s": round(time.monotonic() - began, 1),
+        "rates": headline(data),
+        **outcome,
+    }
+    open_store(store_uri).put(key, canonical_json(record).encode())
+    if not quiet:
+        _show(record, data)
+    return record
+
+
+def _show(record: dict[str, Any], data: ReportData) -> None:
+    from tasks.report import summary_table
+
+    out.print()
+    out.print(summary_table(data))
+    for sentence in record["missing"]:
+        out.print(f"Missing: {sentence}", markup=False, soft_wrap=True)
+    out.print(
+        f"\n{record['wall_s']:.0f} s, at most {record['peak_mb']} MiB. Report: {record['report']}", soft_wrap=True
+    )
+    out.print("Next:")
+    for command in data.next_commands:
+        out.print(f"  {command}", markup=False, soft_wrap=True)
