@@ -140,10 +140,15 @@ class Differ:
         return pages
 
     def _may_differ(self, after: bytes, roots: list[Any]) -> list[_Table]:
-        if not self._pages or roots != self._roots or any(after[a:b] != self._before[a:b] for a, b in ((16, 24), (56, 60))):
+        if (
+            not self._pages
+            or roots != self._roots
+            or any(after[a:b] != self._before[a:b] for a, b in ((16, 24), (56, 60)))
+        ):
             return self._tables
         return [
-            table for table in self._tables
+            table
+            for table in self._tables
             if table.name not in self._pages or any(after[run] != self._before[run] for run in self._pages[table.name])
         ]
 

@@ -78,8 +78,13 @@ def equal_multisets(expected: Sequence[Any], actual: Sequence[Any], equal: Calla
     return len(expected) <= 500 and all(assign(item, set()) for item in unpaired) if unpaired else True
 
 
-def _equal_rows(expected: Mapping[str, Any] | None, actual: Mapping[str, Any] | None, table: str,
-                ignored: frozenset[str], names: Mapping[Key, Key]) -> bool:
+def _equal_rows(
+    expected: Mapping[str, Any] | None,
+    actual: Mapping[str, Any] | None,
+    table: str,
+    ignored: frozenset[str],
+    names: Mapping[Key, Key],
+) -> bool:
     if expected is None or actual is None:
         return expected is actual
     return expected.keys() == actual.keys() and all(
@@ -115,9 +120,9 @@ def _could_match(expected: Change, actual: Change, ignored: frozenset[str], mint
 def _without_unchanged(changes: Sequence[Change], ignored: frozenset[str]) -> list[Change]:
     """Drop updates that touch ignored columns only."""
     return [
-        change for change in changes
-        if change.operation != "update"
-        or not _equal_rows(change.before, change.after, change.table, ignored, {})
+        change
+        for change in changes
+        if change.operation != "update" or not _equal_rows(change.before, change.after, change.table, ignored, {})
     ]
 
 

@@ -11,7 +11,12 @@ from typing import Any
 from schemas.database import Column, Database, Document, Table
 
 _SQL_TYPES = {
-    "integer": "INTEGER", "number": "REAL", "string": "TEXT", "boolean": "INTEGER", "date": "TEXT", "datetime": "TEXT",
+    "integer": "INTEGER",
+    "number": "REAL",
+    "string": "TEXT",
+    "boolean": "INTEGER",
+    "date": "TEXT",
+    "datetime": "TEXT",
 }
 _DATE = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]"
 _PATTERNS = {"date": _DATE, "datetime": _DATE + "T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]"}

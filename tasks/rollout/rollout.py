@@ -71,8 +71,9 @@ class _Open:
             except SandboxError as error:
                 self.error, self.done = error.outcome, True
                 return
-            except ValueError as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 observation = {"error": {"code": "INVALID_ARGUMENTS", "message": f"no JSON: {error}"}}
+                move = Call(tool=move.tool)
         else:
             observation = {"error": {"code": "UNKNOWN_TOOL", "message": f"there is no tool {move.tool!r}"}}
         self.steps.append(Step(tool=move.tool, arguments=move.arguments, observation=observation))
@@ -91,11 +92,19 @@ class _Open:
         verdict = verify(task.verifier, self.answer, changes)
         success = verdict.success and not self.error
         return Trajectory(
-            episode_id=episode_id(policy_id, self.attempt), task_id=task.task_id, env_id=task.env_id,
-            policy_id=policy_id, steps=tuple(self.steps), calls=len(self.steps), answer=self.answer, success=success,
+            episode_id=episode_id(policy_id, self.attempt),
+            task_id=task.task_id,
+            env_id=task.env_id,
+            policy_id=policy_id,
+            steps=tuple(self.steps),
+            calls=len(self.steps),
+            answer=self.answer,
+            success=success,
             reward=shaped_reward(replace(verdict, success=success), len(self.steps), task.oracle_calls),
-            checks=verdict.checks, changes=tuple(change.model_dump(mode="json") for change in changes),
-            error=self.error, seed=self.attempt.seed,
+            checks=verdict.checks,
+            changes=tuple(change.model_dump(mode="json") for change in changes),
+            error=self.error,
+            seed=self.attempt.seed,
         )
 
 
@@ -115,13 +124,21 @@ class _Pool:
         worker = self._home.setdefault(digest, self._workers[len(self._home) % len(self._workers)])
         worker.load(attempt.image)
         return _Open(
-            attempt, first_view(attempt.task, _signatures(attempt)), worker.episode(attempt.seed),
+            attempt,
+            first_view(attempt.task, _signatures(attempt)),
+            worker.episode(attempt.seed),
             step_limit(attempt.task) if max_calls is None else max_calls,
         )
 
 
-def rollout(policy: Policy, attempts: Sequence[Attempt], max_calls: int | None = None, *,
-            workers: Sequence[SandboxWorker] | None = None, max_open: int = MAX_OPEN) -> list[Trajectory]:
+def rollout(
+    policy: Policy,
+    attempts: Sequence[Attempt],
+    max_calls: int | None = None,
+    *,
+    workers: Sequence[SandboxWorker] | None = None,
+    max_open: int = MAX_OPEN,
+) -> list[Trajectory]:
     """Let a policy make attempts, each in an episode of its own, and judge them.
 
     Args:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tasks.sandbox.episode import Episode, EpisodeOutcome, ScriptOutcome
+from tasks.sandbox.episode import Episode
 from tasks.sandbox.errors import OUTCOMES, SandboxError
 from tasks.sandbox.limits import Limits
+from tasks.sandbox.outcomes import EpisodeOutcome, ScriptOutcome
 from tasks.sandbox.strength import FLOOR, Strength, sandbox_strength
 from tasks.sandbox.worker import SandboxWorker
 

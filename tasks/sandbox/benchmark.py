@@ -2,46 +2,74 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from schemas.task import Call, Verifier
 from tasks.environment import EnvironmentImage, verify
-from tasks.sandbox.episode import EpisodeOutcome
+from tasks.sandbox.outcomes import EpisodeOutcome
 from tasks.sandbox.worker import SandboxWorker
 
+_TICKS = os.sysconf("SC_CLK_TCK")
 
-def _rate(work: Callable[[], int], seconds: float) -> float:
-    """Return how many units a second `work` does (it returns how many it did), once warm."""
+
+def _descendants(pid: int) -> list[int]:
+    try:
+        children = [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+    return [*children, *(later for child in children for later in _descendants(child))]
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of all that it has started, living or reaped."""
+    total = 0
+    for pid in (os.getpid(), *_descendants(os.getpid())):
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += sum(map(int, fields[11:15]))
+    return total / _TICKS
+
+
+def _rates(name: str, work: Callable[[], int], seconds: float) -> dict[str, float]:
+    """Return how many units `work` does (it returns how many it did), a second and a CPU second, once warm."""
     work()
-    done, start = 0, time.perf_counter()
+    done, cpu, start = 0, _cpu_seconds(), time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
         done += work()
-    return done / spent
+    return {f"{name}_per_s": done / spent, f"{name}_per_cpu_s": done / max(_cpu_seconds() - cpu, 1 / _TICKS)}
 
 
 def measure(image: EnvironmentImage, calls: Sequence[Call], seconds: float = 1.0) -> dict[str, float]:
     """Return rates for an environment and an oracle's calls; each takes about `seconds`.
 
     Returns:
-        start_s, load_s: seconds until a worker and an environment are ready;
-        resets_per_s: episodes begun and ended with one call;
-        calls_per_s: the first call, one by one through the pipe;
-        batched_calls_per_s: all calls, 100 times in one message;
-        episodes_per_s: whole oracle episodes (reset, calls, difference, verdict), a process each;
-        batched_episodes_per_s: the same with isolation "environment", 50 a message.
+        `start_s` and `load_s`, seconds until a worker and an environment are ready, and for each of the following a
+        rate `_per_s` (on the clock) and `_per_cpu_s` (by CPU seconds of both sides together: what one core alone does,
+        even if this machine is busy with other work):
+        resets: episodes begun and ended with one call;
+        calls: the first call, one by one through the pipe;
+        batched_calls: the first call, 100 times in one message;
+        episodes: whole oracle episodes (reset, calls, difference, verdict), a process each;
+        batched_episodes: the same with isolation "environment", 50 a message.
     """
     calls = tuple(calls)
     begin = time.perf_counter()
     with SandboxWorker() as worker:
         started = time.perf_counter()
         worker.load(image)
-        loaded = time.perf_counter()
+        rates = {"start_s": started - begin, "load_s": time.perf_counter() - started}
         verifier = Verifier(answer=(), expected_answer={}, expected_changes=worker.run_episode(calls).changes)
+        tool, arguments = calls[0].tool, calls[0].arguments
+        reading, batch = [calls[0]] * 100, [(calls, seed) for seed in range(50)]
 
         def reset() -> int:
-            with worker.episode() as episode:
-                episode.call(calls[0].tool, calls[0].arguments)
+            with worker.episode() as one:
+                one.call(tool, arguments)
             return 1
 
         def judged(outcomes: Sequence[EpisodeOutcome]) -> int:
@@ -49,16 +77,13 @@ def measure(image: EnvironmentImage, calls: Sequence[Call], seconds: float = 1.0
                 raise AssertionError("an oracle episode was not verified")
             return len(outcomes)
 
-        rates = {"start_s": started - begin, "load_s": loaded - started, "resets_per_s": _rate(reset, seconds)}
+        rates |= _rates("resets", reset, seconds)
         with worker.episode() as episode:
-            tool, arguments = calls[0].tool, calls[0].arguments
-            rates["calls_per_s"] = _rate(lambda: sum(bool(episode.call(tool, arguments)) for _ in range(100)), seconds)
-        reading = [calls[0]] * 100
+            rates |= _rates("calls", lambda: sum(bool(episode.call(tool, arguments)) for _ in range(100)), seconds)
         with worker.episode() as episode:
-            rates["batched_calls_per_s"] = _rate(lambda: len(episode.run(reading)), seconds)
-        rates["episodes_per_s"] = _rate(lambda: judged([worker.run_episode(calls)]), seconds)
-        batch = [(calls, seed) for seed in range(50)]
-        rates["batched_episodes_per_s"] = _rate(
-            lambda: judged(worker.run_episodes(batch, isolation="environment")), seconds
+            rates |= _rates("batched_calls", lambda: len(episode.run(reading)), seconds)
+        rates |= _rates("episodes", lambda: judged([worker.run_episode(calls)]), seconds)
+        rates |= _rates(
+            "batched_episodes", lambda: judged(worker.run_episodes(batch, isolation="environment")), seconds
         )
     return rates

@@ -94,19 +94,19 @@ class Child:
         except wire.WireError as error:
             raise self._end(None) from error
 
-    def receive(self, seconds: float, limit: int) -> Any:
-        """Return the next frame of a script as JSON.
+    def receive(self, deadline: float, limit: int) -> Any:
+        """Return the next frame of a script as JSON, waiting until a `time.monotonic` value at most.
 
         Raises:
             SandboxError: as its outcome says.
         """
         try:
-            text, _ = wire.receive(self._sock, limit, time.monotonic() + seconds)
+            text, _ = wire.receive(self._sock, limit, deadline)
             return decode(text.decode())
         except wire.Closed as error:
             raise self._end(None) from error
         except wire.Late as error:
-            raise self._end(SandboxError("timeout", f"the script took more than {seconds:g} s")) from error
+            raise self._end(SandboxError("timeout", "the script took too long")) from error
         except wire.TooLong as error:
             raise self._end(SandboxError("output", str(error))) from error
         except (wire.WireError, ValueError, RecursionError) as error:

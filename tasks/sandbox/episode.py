@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -15,44 +15,10 @@ from tasks.environment import Differ, EnvironmentImage, StateError, open_state
 from tasks.sandbox.child import Child, plain_calls
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.limits import Limits
+from tasks.sandbox.outcomes import ScriptOutcome, make_steps
 
 _SLACK = 65536
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-
-
-@dataclass(frozen=True)
-class ScriptOutcome:
-    """What a solution script did: its answer, the calls it made, and '' or why it has no answer."""
-
-    answer: dict[str, Any] | None
-    steps: tuple[Step, ...]
-    error: str = ""
-
-
-@dataclass(frozen=True)
-class EpisodeOutcome:
-    """What a whole episode did: its steps, its changes, and '' or the outcome of the `SandboxError` that ended it."""
-
-    steps: tuple[Step, ...]
-    changes: tuple[Change, ...]
-    error: str = ""
-
-
-def make_steps(calls: Sequence[Call], results: Any) -> tuple[Step, ...]:
-    """Join calls with the [resolved arguments or null, observation] that a child returned.
-
-    Raises:
-        SandboxError: with outcome "protocol", if the child's answer has another form.
-    """
-    steps = []
-    if not isinstance(results, list) or len(results) != len(calls):
-        raise SandboxError("protocol", "the child did not answer every call")
-    for call, result in zip(calls, results, strict=True):
-        if not isinstance(result, list) or len(result) != 2 or not isinstance(result[1], dict):
-            raise SandboxError("protocol", "the child's answer has the wrong form")
-        arguments = result[0] if isinstance(result[0], dict) else call.arguments
-        steps.append(Step(tool=call.tool, arguments=arguments, observation=result[1]))
-    return tuple(steps)
 
 
 class Episode:
@@ -61,8 +27,14 @@ class Episode:
     Every method raises `SandboxError` if the episode's process fails; after "output" the episode goes on.
     """
 
-    def __init__(self, child: Child, image: EnvironmentImage, differ: Differ, limits: Limits,
-                 start_script: Callable[[str, EnvironmentImage], Child]) -> None:
+    def __init__(
+        self,
+        child: Child,
+        image: EnvironmentImage,
+        differ: Differ,
+        limits: Limits,
+        start_script: Callable[[str, EnvironmentImage], Child],
+    ) -> None:
         self._child = child
         self._image = image
         self._differ = differ
@@ -72,8 +44,9 @@ class Episode:
     def __enter__(self) -> Episode:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-                 ) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -92,7 +65,9 @@ class Episode:
     def run(self, calls: Sequence[Call]) -> tuple[Step, ...]:
         """Run calls in one message; their references see the observations of this batch, the first one at 0."""
         result, _ = self._child.request(
-            "run", plain_calls(calls), seconds=self._limits.wall_s * max(1, len(calls)),
+            "run",
+            plain_calls(calls),
+            seconds=self._limits.wall_s * max(1, len(calls)),
             limit=8 * self._limits.output_bytes * max(1, len(calls)) + _SLACK,
         )
         return make_steps(calls, result)
@@ -104,10 +79,10 @@ class Episode:
         """
         script = self._start_script(source, self._image)
         steps: list[Step] = []
-        seconds, limit = self._limits.script_s, 4 * self._limits.output_bytes + _SLACK
+        deadline, limit = time.monotonic() + self._limits.script_s, 4 * self._limits.output_bytes + _SLACK
         try:
             while True:
-                message = script.receive(seconds, limit)
+                message = script.receive(deadline, limit)
                 kind = message[0] if isinstance(message, list) and message else None
                 if kind == "call" and len(message) == 3:
                     tool, arguments = message[1:]
@@ -157,9 +132,7 @@ class Episode:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 16 * 1024 * 1024)
         connection.set_progress_handler(lambda: next(looks, 1), 1_000_000)
-        connection.set_authorizer(
-            lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
-        )
+        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
         try:
             cursor = connection.execute(sql)
             names = [column[0] for column in cursor.description or ()]

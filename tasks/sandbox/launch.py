@@ -97,8 +97,14 @@ def start_zygote(settings: dict[str, Any], hash_seed: int) -> tuple[subprocess.P
         environment |= {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            program, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, env=environment, cwd="/",
-            pass_fds=(descriptor,), start_new_session=True,
+            program,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=environment,
+            cwd="/",
+            pass_fds=(descriptor,),
+            start_new_session=True,
         )
         theirs.close()
         _wait_ready(process, ours, errors)

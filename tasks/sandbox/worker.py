@@ -11,17 +11,18 @@ import subprocess
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, Literal
 
-from schemas.task import Call, Change
+from schemas.task import Call
 from tasks.environment import Differ, EnvironmentImage, StateError
 from tasks.sandbox.child import Child, plain_calls
-from tasks.sandbox.episode import Episode, EpisodeOutcome, make_steps
+from tasks.sandbox.episode import Episode
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.launch import StartError, start_zygote
 from tasks.sandbox.limits import Limits
+from tasks.sandbox.outcomes import EpisodeOutcome, changes_of, make_steps, split_batch
 from tasks.sandbox.strength import FLOOR, Strength, sandbox_strength
 from tasks.sandbox.supervisor import Supervisor, memory_file
 
@@ -36,6 +37,12 @@ class _Loaded:
     supervisor: Supervisor
     differ: Differ
     batch: Child | None = None
+    children: weakref.WeakSet[Child] = field(default_factory=weakref.WeakSet)
+
+    @property
+    def busy(self) -> bool:
+        """Whether an episode is open in it."""
+        return any(child.alive for child in self.children)
 
     def close(self) -> None:
         if self.batch is not None:
@@ -67,12 +74,23 @@ class SandboxWorker:
         bubblewrap, seccomp: False goes without, for tests and comparisons.
     """
 
-    def __init__(self, limits: Limits | None = None, hash_seed: int | None = None, clock_skew_s: float = 0, *,
-                 frozen: bool = True, bubblewrap: bool = True, seccomp: bool = True) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        hash_seed: int | None = None,
+        clock_skew_s: float = 0,
+        *,
+        frozen: bool = True,
+        bubblewrap: bool = True,
+        seccomp: bool = True,
+    ) -> None:
         self.limits = limits or Limits()
         self._hash_seed = hash_seed or 0
         self._settings: dict[str, Any] = {
-            "limits": asdict(self.limits), "clock_skew_s": clock_skew_s, "frozen": frozen, "seccomp": seccomp,
+            "limits": asdict(self.limits),
+            "clock_skew_s": clock_skew_s,
+            "frozen": frozen,
+            "seccomp": seccomp,
             "bubblewrap": bubblewrap,
         }
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()
@@ -85,16 +103,15 @@ class SandboxWorker:
         self._start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-                 ) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     @property
     def strength(self) -> Strength:
         """How strong this worker's sandbox is."""
-        return sandbox_strength(
-            use_bubblewrap=self._settings["bubblewrap"], use_seccomp=self._settings["seccomp"]
-        )
+        return sandbox_strength(use_bubblewrap=self._settings["bubblewrap"], use_seccomp=self._settings["seccomp"])
 
     def close(self) -> None:
         """End the sandbox with all that runs in it; a later episode starts a new one."""
@@ -108,7 +125,7 @@ class SandboxWorker:
             self._finalizer = None
 
     def load(self, image: EnvironmentImage, *, allow_weak: bool = False) -> None:
-        """Make an environment the present one; the worker keeps the last 16, so that going back is cheap.
+        """Make an environment the present one; the worker keeps the last ones, so that going back is cheap.
 
         Args:
             image: the environment.
@@ -151,8 +168,9 @@ class SandboxWorker:
             except ConnectionError as error:
                 raise SandboxError("start", f"environment {image.env_id!r}: {error}") from error
         self._loaded[image.digest] = loaded
-        while len(self._loaded) > _MAX_IMAGES:
-            self._loaded.popitem(last=False)[1].close()
+        for digest in list(self._loaded)[: max(0, len(self._loaded) - _MAX_IMAGES)]:
+            if not self._loaded[digest].busy:
+                self._loaded.pop(digest).close()
         return loaded
 
     def _load(self, image: EnvironmentImage) -> _Loaded:
@@ -195,7 +213,10 @@ class SandboxWorker:
             ours, theirs = socket.socketpair()
             try:
                 token = loaded.supervisor.start("episode", [theirs.fileno()], seed=seed, episodes=episodes)
-                return Child(ours, loaded.supervisor, token), loaded
+                child = Child(ours, loaded.supervisor, token)
+                if episodes == 1:
+                    loaded.children.add(child)
+                return child, loaded
             except ConnectionError as error:
                 ours.close()
                 self._loaded.pop(image.digest).close()
@@ -234,25 +255,33 @@ class SandboxWorker:
         child, loaded = self._child(chosen, seed)
         return Episode(child, chosen, loaded.differ, self.limits, self._script)
 
-    def run_episode(self, calls: Sequence[Call], seed: int = 0, image: EnvironmentImage | None = None
-                    ) -> EpisodeOutcome:
+    def run_episode(
+        self, calls: Sequence[Call], seed: int = 0, image: EnvironmentImage | None = None
+    ) -> EpisodeOutcome:
         """Run a whole episode in one message: initial state, calls, difference. Its `error` says what failed."""
         chosen = self._image(image)
         child, loaded = self._child(chosen, seed)
         n = max(1, len(calls))
         try:
             results, state = child.request(
-                "episode", plain_calls(calls), seconds=self.limits.wall_s * n,
+                "episode",
+                plain_calls(calls),
+                seconds=self.limits.wall_s * n,
                 limit=8 * self.limits.output_bytes * n + self.limits.state_bytes,
             )
-            return EpisodeOutcome(make_steps(calls, results), _changes(loaded.differ, state))
+            return EpisodeOutcome(make_steps(calls, results), changes_of(loaded.differ, state))
         except SandboxError as error:
             return EpisodeOutcome((), (), error.outcome)
         finally:
             child.close()
 
-    def run_episodes(self, episodes: Sequence[tuple[Sequence[Call], int]], image: EnvironmentImage | None = None, *,
-                     isolation: Literal["episode", "environment"] = "episode") -> list[EpisodeOutcome]:
+    def run_episodes(
+        self,
+        episodes: Sequence[tuple[Sequence[Call], int]],
+        image: EnvironmentImage | None = None,
+        *,
+        isolation: Literal["episode", "environment"] = "episode",
+    ) -> list[EpisodeOutcome]:
         """Run whole episodes, each given as (calls, seed).
 
         With isolation "environment" one child runs them all, one after the other, each from the initial state and with
@@ -268,34 +297,11 @@ class SandboxWorker:
         n = max(1, sum(len(calls) for calls, _ in episodes))
         try:
             results, states = loaded.batch.request(
-                "episodes", [[seed, plain_calls(calls)] for calls, seed in episodes],
-                seconds=self.limits.wall_s * n, limit=(1 << 32) - 1,
+                "episodes",
+                [[seed, plain_calls(calls)] for calls, seed in episodes],
+                seconds=self.limits.wall_s * n,
+                limit=(1 << 32) - 1,
             )
-            return _split(episodes, results, states, loaded.differ)
+            return split_batch(episodes, results, states, loaded.differ)
         except SandboxError:
             return [self.run_episode(calls, seed, chosen) for calls, seed in episodes]
-
-
-def _changes(differ: Differ, state: bytes) -> tuple[Change, ...]:
-    """Return the difference that a state's bytes tell; none are sent if nothing was written."""
-    if not state:
-        return ()
-    try:
-        return differ.changes(state)
-    except StateError as error:
-        raise SandboxError("state", str(error)) from error
-
-
-def _split(episodes: Sequence[tuple[Sequence[Call], int]], results: Any, states: bytes, differ: Differ
-           ) -> list[EpisodeOutcome]:
-    if not isinstance(results, list) or len(results) != len(episodes):
-        raise SandboxError("protocol", "the child did not answer every episode")
-    outcomes, position = [], 0
-    for (calls, _), (steps, size) in zip(episodes, results, strict=True):
-        state = states[position : position + size]
-        position += size
-        if isinstance(steps, str):
-            outcomes.append(EpisodeOutcome((), (), "output"))
-        else:
-            outcomes.append(EpisodeOutcome(make_steps(calls, steps), _changes(differ, state)))
-    return outcomes

@@ -8,8 +8,13 @@ from typing import Any
 
 _ALLOWED_PRAGMAS = {"table_info", "table_xinfo", "foreign_key_list", "index_list", "index_info", "page_count"}
 _ALLOWED = {
-    sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE,
-    sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE,
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+    sqlite3.SQLITE_INSERT,
+    sqlite3.SQLITE_UPDATE,
+    sqlite3.SQLITE_DELETE,
 }
 _DENIED_FUNCTIONS = {"load_extension", "fts3_tokenizer", "writefile", "readfile", "edit"}
 _LENGTH = 64 * 1024 * 1024
@@ -24,7 +29,8 @@ def _authorizer(savepoints: tuple[str, ...]) -> Callable[..., int]:
             return sqlite3.SQLITE_DENY if second in _DENIED_FUNCTIONS else sqlite3.SQLITE_OK
         if action in _ALLOWED:
             if action not in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE) and first in (
-                "sqlite_master", "sqlite_schema"
+                "sqlite_master",
+                "sqlite_schema",
             ):
                 return sqlite3.SQLITE_DENY
             return sqlite3.SQLITE_OK
@@ -62,8 +68,14 @@ def _freeze_functions(connection: sqlite3.Connection, start_time: str, chance: C
     connection.create_function("randomblob", 1, lambda n: chance(max(1, min(int(n), _LENGTH))))
 
 
-def connect(snapshot: bytes, *, start_time: str, savepoints: tuple[str, ...], chance: Callable[[int], bytes] | None,
-            watch: Callable[[], int]) -> sqlite3.Connection:
+def connect(
+    snapshot: bytes,
+    *,
+    start_time: str,
+    savepoints: tuple[str, ...],
+    chance: Callable[[int], bytes] | None,
+    watch: Callable[[], int],
+) -> sqlite3.Connection:
     """Open a snapshot in memory for tools.
 
     Args:

@@ -32,6 +32,26 @@ def _error(code: str, message: str) -> str:
     return dumps({"error": {"code": code, "message": message[:500]}})
 
 
+class _Observations(Sequence[Any]):
+    """The observations so far, read from their JSON text only if a reference points to them."""
+
+    def __init__(self) -> None:
+        self._items: list[Any] = []
+        self._read: list[bool] = []
+
+    def append(self, text: str) -> None:
+        self._items.append(text)
+        self._read.append(False)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not self._read[index]:
+            self._items[index], self._read[index] = json.loads(self._items[index]), True
+        return self._items[index]
+
+
 def compile_tools(sources: Mapping[str, str]) -> dict[str, CodeType | str]:
     """Compile each tool's module without running it; for one that does not compile, the reason stands instead."""
     compiled: dict[str, CodeType | str] = {}
@@ -70,7 +90,10 @@ class Engine:
         if frozen:
             freeze.freeze(self._start_time)
         self._connection = connect(
-            snapshot, start_time=self._start_time, savepoints=(call, episode), watch=self._watch,
+            snapshot,
+            start_time=self._start_time,
+            savepoints=(call, episode),
+            watch=self._watch,
             chance=(lambda size: os.urandom(size)) if frozen else None,
         )
         self._warm_up()
@@ -145,7 +168,9 @@ class Engine:
             if not isinstance(result, dict):
                 raise TypeError(f"the tool returned {type(result).__name__}, not a dict")
             text = dumps(result)
-            if "error" in result:
+            if not text.isascii():
+                text.encode()  # lone surrogates are no text
+            if isinstance(result.get("error"), dict):
                 return self._undone(text)
             if name in self._readers and connection.total_changes != before:
                 return self._undone(_error("READ_ONLY", "the tool declares no writes but changed rows"))
@@ -176,21 +201,21 @@ class Engine:
             OutputTooLong, MemoryError: as `call` does.
         """
         steps: list[str] = []
-        texts: list[str] = []
-        observations: list[Any] = []
+        observations = _Observations()
         for name, arguments, refers in calls:
             resolved = "null"
             if refers:
-                observations.extend(json.loads(text) for text in texts[len(observations) :])
                 try:
                     arguments = resolve_references(arguments, observations)
                 except UnresolvedReference as error:
-                    texts.append(_error("UNRESOLVED_REFERENCE", str(error)))
-                    steps.append(f"[null,{texts[-1]}]")
+                    text = _error("UNRESOLVED_REFERENCE", str(error))
+                    observations.append(text)
+                    steps.append(f"[null,{text}]")
                     continue
                 resolved = dumps(arguments)
-            texts.append(self.call(name, arguments))
-            steps.append(f"[{resolved},{texts[-1]}]")
+            text = self.call(name, arguments)
+            observations.append(text)
+            steps.append(f"[{resolved},{text}]")
         return steps
 
     def state(self) -> bytes:

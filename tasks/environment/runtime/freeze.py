@@ -13,10 +13,23 @@ from collections.abc import Callable
 from typing import Any
 
 _real_datetime, _real_date, _RealRandom = datetime.datetime, datetime.date, random.Random
-_real = {name: getattr(time, name) for name in (
-    "time", "time_ns", "gmtime", "localtime", "strftime", "ctime", "monotonic", "monotonic_ns", "perf_counter",
-    "perf_counter_ns", "clock_gettime", "clock_gettime_ns",
-)}
+_real = {
+    name: getattr(time, name)
+    for name in (
+        "time",
+        "time_ns",
+        "gmtime",
+        "localtime",
+        "strftime",
+        "ctime",
+        "monotonic",
+        "monotonic_ns",
+        "perf_counter",
+        "perf_counter_ns",
+        "clock_gettime",
+        "clock_gettime_ns",
+    )
+}
 _seed_random = random.seed
 
 

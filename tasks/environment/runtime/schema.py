@@ -10,13 +10,17 @@ Check = Callable[[Any, str], str]
 """(value, where) -> '' or what is wrong."""
 
 
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, float) or _is_integer(value)
 
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "integer": _is_integer,  # of 64 bits, as SQLite stores it
     "number": _is_number,
     "boolean": lambda value: isinstance(value, bool),
     "array": lambda value: isinstance(value, list),

@@ -45,8 +45,15 @@ class Children:
         self._living: dict[str, int] = {}
         self._ended: dict[str, int] = {}
 
-    def fork(self, token: str, close: tuple[socket.socket, ...], work: Callable[[], None], *, confined: bool,
-             episodes: int = 1) -> None:
+    def fork(
+        self,
+        token: str,
+        close: tuple[socket.socket, ...],
+        work: Callable[[], None],
+        *,
+        confined: bool,
+        episodes: int = 1,
+    ) -> None:
         """Fork a child that runs `work` and exits; `confined` children get limits and the filter of system calls."""
         self.collect()
         pid = os.fork()
@@ -113,8 +120,7 @@ class Children:
                 os.waitpid(pid, 0)
 
 
-def supervise(control: socket.socket, children: Children,
-              start: Callable[[dict[str, Any], list[int]], None]) -> None:
+def supervise(control: socket.socket, children: Children, start: Callable[[dict[str, Any], list[int]], None]) -> None:
     """Serve a control socket until the factory closes it, then kill the children.
 
     A message is one JSON object with the descriptors that belong to it. "kill" and "reap" are answered with a child's

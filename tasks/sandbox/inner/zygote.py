@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import signal
 import socket
 import struct
@@ -22,6 +23,7 @@ from tasks.sandbox.inner.children import Children, supervise
 from tasks.sandbox.inner.seccomp import Filter, supported
 
 _PREPARE_S = 10
+_PREPARE_BYTES = 2 << 30
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -48,10 +50,12 @@ def _quiet_heap() -> None:
     gc.freeze()
 
 
-def serve_environment(control: socket.socket, memory: int, settings: dict[str, Any], call_filter: Filter | None
-                      ) -> None:
+def serve_environment(
+    control: socket.socket, memory: int, settings: dict[str, Any], call_filter: Filter | None
+) -> None:
     """Be an environment's supervisor: prepare its engine, then fork a child for each episode asked for."""
     limits = settings["limits"]
+    resource.setrlimit(resource.RLIMIT_AS, (max(_PREPARE_BYTES, 2 * limits["memory_bytes"]), resource.RLIM_INFINITY))
     try:
         engine = _prepare(_read_all(memory), settings)
     except Exception as error:
@@ -64,9 +68,11 @@ def serve_environment(control: socket.socket, memory: int, settings: dict[str, A
     def start(message: dict[str, Any], descriptors: list[int]) -> None:
         with socket.socket(fileno=descriptors[0]) as sock:
             children.fork(
-                message["token"], (control,),
+                message["token"],
+                (control,),
                 lambda: episode.serve_episode(sock, engine, message["seed"], limits["wall_s"]),
-                confined=True, episodes=message.get("episodes", 1),
+                confined=True,
+                episodes=message.get("episodes", 1),
             )
 
     supervise(control, children, start)
@@ -91,12 +97,15 @@ def main(descriptor: int, settings: dict[str, Any]) -> None:
         sock, memory = socket.socket(fileno=descriptors[0]), descriptors[1]
         if message["op"] == "environment":
             children.fork(
-                message["token"], (control,), lambda: serve_environment(sock, memory, settings, call_filter),
+                message["token"],
+                (control,),
+                lambda: serve_environment(sock, memory, settings, call_filter),
                 confined=False,
             )
         else:
             children.fork(
-                message["token"], (control,),
+                message["token"],
+                (control,),
                 lambda: episode.run_script(
                     sock, _read_all(memory).decode(), message["start_time"], message["seed"], settings["frozen"]
                 ),

@@ -35,8 +35,10 @@ def outcome(order, line_a, line_b, twin_a, twin_b):
 
 
 FIELDS = (
-    AnswerField(name="order", type="string"), AnswerField(name="lines", type="array", unordered=True),
-    AnswerField(name="note", type="string"), AnswerField(name="total", type="number", tolerance=0.01),
+    AnswerField(name="order", type="string"),
+    AnswerField(name="lines", type="array", unordered=True),
+    AnswerField(name="note", type="string"),
+    AnswerField(name="total", type="number", tolerance=0.01),
 )
 CHANGES, ANSWER = outcome("ord-x", "lin-a", "lin-b", "not-a", "not-b")
 VERIFIER = Verifier(answer=FIELDS, expected_answer=ANSWER, expected_changes=CHANGES)
@@ -74,7 +76,8 @@ def test_names_must_be_the_same_wherever_the_row_is_meant():
 
 def test_integer_keys_are_renamed_too():
     verifier = Verifier(
-        answer=(AnswerField(name="id", type="integer"),), expected_answer={"id": 7},
+        answer=(AnswerField(name="id", type="integer"),),
+        expected_answer={"id": 7},
         expected_changes=(insert("a", 7, n=7), insert("b", 1, a=7)),
     )
     assert verify(verifier, {"id": 9}, (insert("a", 9, n=7), insert("b", 1, a=9))).success
@@ -84,7 +87,9 @@ def test_integer_keys_are_renamed_too():
 
 def test_ignored_columns_and_rounding_do_not_count():
     verifier = Verifier(
-        answer=(), expected_answer={}, ignore_columns=("t.at",),
+        answer=(),
+        expected_answer={},
+        ignore_columns=("t.at",),
         expected_changes=(update("t", "k", {"at": 1, "x": 0}, {"at": 2, "x": 0.3}),),
     )
     assert verify(verifier, {}, (update("t", "k", {"at": 5, "x": 0}, {"at": 9, "x": 0.1 + 0.2}),)).success

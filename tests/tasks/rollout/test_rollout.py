@@ -49,9 +49,14 @@ def cancelling(worker) -> tuple[AgentTask, list[Call | Answer]]:
         changes = episode.changes()
     answer = {"quantity": order["quantity"]}
     task = AgentTask(
-        task_id="task-cancel", env_id=IMAGE.env_id, kind="graph", prompt="Cancel it; how many units go back?",
-        tools=("get_order", "cancel_order", "place_order"), oracle=Oracle(calls=(call,), answer=answer),
-        oracle_calls=1, expected_answer=answer,
+        task_id="task-cancel",
+        env_id=IMAGE.env_id,
+        kind="graph",
+        prompt="Cancel it; how many units go back?",
+        tools=("get_order", "cancel_order", "place_order"),
+        oracle=Oracle(calls=(call,), answer=answer),
+        oracle_calls=1,
+        expected_answer=answer,
         verifier=Verifier(
             answer=(AnswerField(name="quantity", type="integer"),), expected_answer=answer, expected_changes=changes
         ),
@@ -62,14 +67,16 @@ def cancelling(worker) -> tuple[AgentTask, list[Call | Answer]]:
 def test_right_and_wrong_attempts_are_told_apart(worker, cancelling):
     task, moves = cancelling
     look = Call(tool="get_order", arguments=moves[0].arguments)
-    policy = Replay({
-        0: moves,
-        1: [moves[1]],
-        2: [moves[0], Answer({"quantity": -1})],
-        3: [look, look, *moves],
-        4: [look],
-        5: [Call(tool="change_price", arguments={"product_id": "x", "price": 1}), *moves],
-    })
+    policy = Replay(
+        {
+            0: moves,
+            1: [moves[1]],
+            2: [moves[0], Answer({"quantity": -1})],
+            3: [look, look, *moves],
+            4: [look],
+            5: [Call(tool="change_price", arguments={"product_id": "x", "price": 1}), *moves],
+        }
+    )
     assert isinstance(policy, Policy)
     found = rollout(policy, [Attempt(task, IMAGE, seed, SIGNATURES) for seed in range(6)], workers=[worker])
     assert [t.success for t in found] == [True, False, False, True, False, True]

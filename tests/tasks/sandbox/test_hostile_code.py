@@ -26,7 +26,10 @@ def image(body: str) -> EnvironmentImage:
     source = f"def attack(ctx) -> dict:\n{indented}\n    return {{'survived': True}}\n"
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
     return EnvironmentImage(
-        ENV_ID, SNAPSHOT, {"attack": source, "check": CHECKS}, {"attack": schema, "check": schema},
+        ENV_ID,
+        SNAPSHOT,
+        {"attack": source, "check": CHECKS},
+        {"attack": schema, "check": schema},
         start_time=START_TIME,
     )
 

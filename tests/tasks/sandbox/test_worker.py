@@ -161,7 +161,8 @@ LEAKS = (
     "time.time()", "time.monotonic()", "str(datetime.datetime.now())", "str(datetime.date.today())",
     "time.strftime('%Y-%m-%d %H:%M')", "random.random()", "random.Random().random()", "secrets.token_hex(4)",
     "str(uuid.uuid4())", "str(uuid.uuid1())", "os.urandom(4).hex()", "list({'a', 'b', 'c', 'd'})", "hash('text')",
-    "[ctx.db.value(\"SELECT datetime('now')\"), ctx.db.value('SELECT date()'), ctx.db.value('SELECT CURRENT_TIMESTAMP')]",
+    "ctx.db.value(\"SELECT datetime('now')\")", "ctx.db.value('SELECT date()')",
+    "ctx.db.value('SELECT CURRENT_TIMESTAMP')",
     "ctx.db.value('SELECT random()')", "ctx.db.value('SELECT hex(randomblob(4))')", "ctx.ids.new('x')",
     "ctx.clock.now()", "datetime.datetime.now(datetime.timezone.utc).isoformat()", "time.time_ns()",
 )  # fmt: skip
@@ -228,11 +229,15 @@ def test_an_environment_that_does_not_come_up_is_told(worker):
 
 
 def test_environments_take_turns_and_old_ones_come_back(worker):
-    images = [replace(IMAGE, env_id=f"env-{i}", start_time=f"2026-01-{i + 1:02d}T00:00:00") for i in range(20)]
+    images = [replace(IMAGE, env_id=f"env-{i}", start_time=f"2026-01-{i + 1:02d}T00:00:00") for i in range(30)]
+    first = worker.episode(image=images[0])
     for image in [*images, *images[:3]]:
         place = Call(tool="place_order", arguments={"customer_id": CUSTOMER, "product_id": IN_STOCK["product_id"],
                                                     "quantity": 1})  # fmt: skip
         assert worker.run_episode([place], image=image).steps[0].observation["ordered_at"] == image.start_time
+    assert len(worker._loaded) <= 18
+    assert first.call("list_documents", {})["documents"], "an open episode's environment is kept"
+    first.close()
 
 
 def test_workers_in_several_threads_do_not_disturb_each_other():
