@@ -81,7 +81,7 @@ def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, An
     with measured() as cost:
         database = Database.model_validate_json(get_blob(store, mined["database"]))
         snapshot = get_blob(store, mined["snapshot"])
-        tools = write_tools(database, seed)
+        tools = write_tools(database, seed, snapshot)
         with SandboxWorker() as worker:
             tests = write_tests(database, snapshot, tools, seed)
             result = crosscheck(database, snapshot, tools, tests, worker)
@@ -96,13 +96,13 @@ def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, An
 
 
 def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
-    from tasks.mining import STAGE_VERSION, open_corpus
+    from tasks.mining import STAGE_VERSION, corpus_fingerprint
 
     return cache_key(
         "mine",
         STAGE_VERSION,
         theme_hash(arguments["theme"]),
-        open_corpus(tuple(arguments["corpus"])).fingerprint,
+        corpus_fingerprint(arguments["corpus"]),
         arguments["seed"],
         arguments["rounds"],
         arguments["guideline"],

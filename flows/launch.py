@@ -24,7 +24,7 @@ def inputs_hash(settings: Settings) -> str:
         [
             settings,
             [theme.model_dump(mode="json") for theme in found.themes],
-            mining.open_corpus(settings.corpus).fingerprint,
+            mining.corpus_fingerprint(settings.corpus),
             versions,
             training_missing(),
         ]

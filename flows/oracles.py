@@ -14,6 +14,7 @@ from tasks.store import list_keys, load_environment, open_store, read_dataset, w
 
 def record_oracles(store_uri: str, use: str, env_id: str) -> dict[str, Any]:
     """Execute the oracles of an environment's tasks of a use and write their trajectories; return how many."""
+    from tasks.environment import EnvironmentImage
     from tasks.sandbox import SandboxWorker
     from tasks.synthesis import oracle_trajectory
 
@@ -21,7 +22,8 @@ def record_oracles(store_uri: str, use: str, env_id: str) -> dict[str, Any]:
     world = load_environment(store, env_id)
     rows: list[AgentTask] = read_dataset(store, "agent_tasks", f"{use}/{env_id}")
     with SandboxWorker() as worker:
-        done = [oracle_trajectory(task_, world.database, world.tools, world.snapshot, worker) for task_ in rows]
+        worker.load(EnvironmentImage.of(world.database, world.tools, world.snapshot))
+        done = [oracle_trajectory(task_, worker) for task_ in rows]
     write_dataset(store, "trajectories", f"oracle-{use}/{env_id}", done)
     return {"episodes": len(done)}
 
@@ -30,8 +32,13 @@ def ensure_oracles(store_uri: str, title: str, use: str) -> None:
     """Record the oracle trajectories of all tasks of a use that have none yet."""
     store = open_store(store_uri)
     done = set(list_keys(store, "trajectories"))
-    keys = [key.partition("/")[2] for key in list_keys(store, "agent_tasks") if key.startswith(f"{use}/")]
-    missing = [env_id for env_id in keys if f"oracle-{use}/{env_id}" not in done]
+    missing = []
+    for key in list_keys(store, "agent_tasks"):
+        if key.startswith(f"{use}/"):
+            wanted = {t.task_id for t in read_dataset(store, "agent_tasks", key)}
+            place = f"oracle-{key}"
+            if place not in done or wanted - {t.task_id for t in read_dataset(store, "trajectories", place)}:
+                missing.append(key.partition("/")[2])
     with workers(), bar(title, len(missing)) as advance:
         for env_id in missing:
             advance(1, f"{compute(record_oracles, store_uri, use, env_id)['episodes']} episodes of {env_id}")

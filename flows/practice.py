@@ -74,7 +74,7 @@ def practise(store_uri: str, job: PracticeJob, seed: int, corpus: tuple[str, ...
                 theme, open_corpus(corpus), seed=seed + VARIANT_STRIDE * job.variant, rounds=database.complexified
             )
             database, snapshot = other.database, other.snapshot
-            tools = tuple(write_tools(database, seed))
+            tools = tuple(write_tools(database, seed, snapshot))
         seen = withheld_tasks(store_uri, job.env_id)
         made = practice(database, snapshot, tools, seed=seed + job.variant, n=job.count, **job.options)
         pairs = [(task_, trajectory) for task_, trajectory in made if fingerprint(task_) not in seen]

@@ -20,8 +20,8 @@ from tasks.store import environment_rows, list_keys, load_environment, open_stor
 
 
 def fingerprint(task: AgentTask) -> str:
-    """Return what makes two tasks the same for a policy: the environment, the oracle and the expected outcome."""
-    return content_hash([task.env_id, task.oracle, task.expected_answer])
+    """Return what makes two tasks the same for a policy: the environment and the oracle."""
+    return content_hash([task.env_id, task.oracle.model_dump(mode="json")])
 
 
 def tasks_of(store_uri: str, *uses: str) -> list[AgentTask]:

@@ -11,6 +11,7 @@ from prefect.artifacts import create_table_artifact
 
 from flows.console import bar
 from flows.evaluation import evaluate_policies
+from flows.oracles import ensure_oracles, load_oracles
 from flows.policies import checkpoint_of, keep_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
 from flows.runtime import default_store
@@ -74,6 +75,9 @@ def train_arms(
 def prepare_examples(store_uri: str, run_id: str, made: Sequence[dict[str, Any]]) -> str:
     """Write the SFT examples of practice jobs into a training's folder; return the hash of what they are."""
     pairs, tools, families = load_practice(store_uri, made)
+    oracle_pairs, oracle_tools = load_oracles(store_uri, "train")
+    pairs += oracle_pairs
+    tools.update(oracle_tools)
     counts = prepare_sft(pairs, tools, work_folder(store_uri, run_id), families)
     return content_hash([counts.written, [job["key"] for job in made]])
 
@@ -128,6 +132,7 @@ def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
     uri = open_store(store or default_store()).uri
     tag = content_hash([settings.seed, settings.variants, settings.practice_tasks, settings.sft_seconds])[:8]
     made = run_practice(uri, "Practise", practice_jobs(uri, settings), settings.seed, settings.corpus)
+    ensure_oracles(uri, "Oracles of training tasks", "train")
     sft_id, grpo_id, more_id = (f"{name}-{tag}" for name in ("sft", "grpo", "sft-control"))
     for run_id in (sft_id, more_id):
         prepare_examples(uri, run_id, made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tasks.mining.corpus import Corpus, open_corpus
+from tasks.mining.corpus import Corpus, corpus_fingerprint, open_corpus
 from tasks.mining.findings import Findings, MinedDocument, MinedTable
 from tasks.mining.mine import build, mine, variant
 from tasks.mining.researcher import research
@@ -22,6 +22,7 @@ __all__ = [
     "MiningError",
     "World",
     "build",
+    "corpus_fingerprint",
     "mine",
     "open_corpus",
     "research",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tasks.synthesis.oracle import oracle_trajectory
 from tasks.synthesis.phrases import templates_hash
 from tasks.synthesis.practice import practice
 from tasks.synthesis.synthesize import SynthesisResult, oracle_key, synthesize
@@ -9,4 +10,4 @@ from tasks.synthesis.synthesize import SynthesisResult, oracle_key, synthesize
 STAGE_VERSION = "1"
 """Part of the cache key of everything that this stage makes; raise it when its results change."""
 
-__all__ = ["STAGE_VERSION", "SynthesisResult", "oracle_key", "practice", "synthesize", "templates_hash"]
+__all__ = ["STAGE_VERSION", "SynthesisResult", "oracle_key", "oracle_trajectory", "practice", "synthesize", "templates_hash"]

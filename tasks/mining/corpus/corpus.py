@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from schemas.base import content_hash
 from schemas.environment import Rejection
 from tasks.mining.corpus.catalogue import DATASETS
 from tasks.mining.corpus.folder import folder_items
@@ -162,6 +163,21 @@ def open_corpus(extra_paths: Sequence[str | Path] = ()) -> Corpus:
         for item in items:
             corpus._add(item, {item.dataset.path.rsplit("/", 1)[-1]: Path(extra) / item.dataset.path})
     return corpus
+
+
+def corpus_fingerprint(extra_paths: Sequence[str | Path] = ()) -> str:
+    """Return the hash of all data that `open_corpus` would find, without parsing it."""
+    parts: list[list[str]] = []
+    for dataset in DATASETS:
+        try:
+            parts.append([dataset.package, dataset.name, _resolve(dataset)[0].source.sha256])
+        except (MissingFiles, OSError):
+            parts.append([dataset.package, dataset.name, ""])
+    for extra in extra_paths:
+        items, rejections = folder_items(Path(extra))
+        parts += [[item.item_id, item.source.sha256] for item in items]
+        parts += [[rejection.key, rejection.gate] for rejection in rejections]
+    return content_hash(parts)
 
 
 @functools.lru_cache(maxsize=1)
