@@ -12,6 +12,9 @@ from tasks.mining.corpus.items import Record
 from tasks.mining.extract import Described
 
 PARENT_ROWS = 120
+QUIET_ROWS = 60
+"""Rows of a parent of which children speak of few rows only."""
+
 CHILD_ROWS = 280
 FEWEST_CHILDREN = 60
 
@@ -108,6 +111,8 @@ def _sample(
     key = described.table.key
     if degree and sum(degree[row[key]] > 0 for _, row in rows) >= 20:
         rows = [record for record in rows if degree[record[1][key]] > 0]
+    elif degree:
+        limit = min(limit, QUIET_ROWS)
     if len(rows) <= limit:
         return list(rows)
     texts = [c.name for c in described.table.columns if c.role in ("label", "key", "text", "category", "reference")]

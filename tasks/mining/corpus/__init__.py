@@ -6,4 +6,14 @@ from tasks.mining.corpus.corpus import Corpus, corpus_fingerprint, open_corpus
 from tasks.mining.corpus.items import CorpusItem, Dataset, Package, Profile, RawTable
 from tasks.mining.corpus.packages import PACKAGES
 
-__all__ = ["PACKAGES", "Corpus", "CorpusItem", "Dataset", "Package", "Profile", "RawTable", "corpus_fingerprint", "open_corpus"]
+__all__ = [
+    "PACKAGES",
+    "Corpus",
+    "CorpusItem",
+    "Dataset",
+    "Package",
+    "Profile",
+    "RawTable",
+    "corpus_fingerprint",
+    "open_corpus",
+]

