@@ -122,11 +122,11 @@ class _Pool:
     def begin(self, attempt: Attempt, max_calls: int | None) -> _Open:
         digest = attempt.image.digest
         worker = self._home.setdefault(digest, self._workers[len(self._home) % len(self._workers)])
-        worker.load(attempt.image)
+        isolation = "episode" if attempt.image.foreign else "environment"
         return _Open(
             attempt,
             first_view(attempt.task, _signatures(attempt)),
-            worker.episode(attempt.seed),
+            worker.episode(attempt.seed, attempt.image, isolation=isolation),
             step_limit(attempt.task) if max_calls is None else max_calls,
         )
 
@@ -140,6 +140,9 @@ def rollout(
     max_open: int = MAX_OPEN,
 ) -> list[Trajectory]:
     """Let a policy make attempts, each in an episode of its own, and judge them.
+
+    Episodes of environments whose tools are made by rules use processes one after the other (isolation "environment");
+    episodes with foreign code never do.
 
     Args:
         policy: whatever acts. It decides for up to `max_open` open episodes at once.

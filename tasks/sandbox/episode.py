@@ -34,12 +34,15 @@ class Episode:
         differ: Differ,
         limits: Limits,
         start_script: Callable[[str, EnvironmentImage], Child],
+        release: Callable[[], None],
     ) -> None:
         self._child = child
         self._image = image
         self._differ = differ
         self._limits = limits
         self._start_script = start_script
+        self._release = release
+        self._closed = False
 
     def __enter__(self) -> Episode:
         return self
@@ -51,25 +54,27 @@ class Episode:
 
     def close(self) -> None:
         """End the episode and free its process."""
-        self._child.close()
+        if not self._closed:
+            self._closed = True
+            self._release()
+
+    def _request(self, operation: str, *arguments: Any, calls: int = 1, limit: int) -> tuple[Any, bytes]:
+        if self._closed:
+            raise SandboxError("closed", "the episode is over")
+        seconds = self._limits.wall_s * max(1, calls)
+        return self._child.request(operation, *arguments, seconds=seconds, limit=limit + _SLACK)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call one tool and return its observation."""
-        result, _ = self._child.request(
-            "call", tool, arguments, seconds=self._limits.wall_s, limit=4 * self._limits.output_bytes + _SLACK
-        )
+        result, _ = self._request("call", tool, arguments, limit=4 * self._limits.output_bytes)
         if not isinstance(result, dict):
             raise SandboxError("protocol", "the observation is no JSON object")
         return result
 
     def run(self, calls: Sequence[Call]) -> tuple[Step, ...]:
         """Run calls in one message; their references see the observations of this batch, the first one at 0."""
-        result, _ = self._child.request(
-            "run",
-            plain_calls(calls),
-            seconds=self._limits.wall_s * max(1, len(calls)),
-            limit=8 * self._limits.output_bytes * max(1, len(calls)) + _SLACK,
-        )
+        limit = 8 * self._limits.output_bytes * max(1, len(calls))
+        result, _ = self._request("run", plain_calls(calls), calls=len(calls), limit=limit)
         return make_steps(calls, result)
 
     def script(self, source: str) -> ScriptOutcome:
@@ -106,9 +111,7 @@ class Episode:
 
     def state(self) -> bytes:
         """Return the present state, the bytes of a SQLite file (the snapshot itself if nothing was written)."""
-        written, payload = self._child.request(
-            "state", seconds=self._limits.wall_s, limit=self._limits.state_bytes + _SLACK
-        )
+        written, payload = self._request("state", limit=self._limits.state_bytes)
         return payload if written is True else self._image.snapshot
 
     def changes(self) -> tuple[Change, ...]:
@@ -122,13 +125,13 @@ class Episode:
         """Run a reading query over a copy of the present state, in this process, and return its rows.
 
         Raises:
-            ValueError: if the query does not only read, is malformed, or does not end within 50 million instructions.
+            ValueError: if the query does not only read, is malformed, or does not end within 20 million instructions.
         """
         try:
             connection = open_state(self.state())
         except StateError as error:
             raise SandboxError("state", str(error)) from error
-        looks = iter([0] * 50)
+        looks = iter([0] * 20)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 16 * 1024 * 1024)
         connection.set_progress_handler(lambda: next(looks, 1), 1_000_000)

@@ -36,6 +36,9 @@ def serve_episode(sock: socket.socket, engine: Engine, seed: int, wall_s: float)
                 answer = b'"ok",' + engine.call(request[2], request[3]).encode()
             elif operation == "run":
                 answer = b'"ok",[' + _run(engine, request[2], wall_s) + b"]"
+            elif operation == "start":
+                engine.start(request[2])
+                answer = b'"ok",true'
             elif operation == "state":
                 answer = b'"ok",' + (b"true" if engine.written else b"false")
                 payload = engine.state() if engine.written else b""

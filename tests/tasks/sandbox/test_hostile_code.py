@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from worlds import ENV_ID, START_TIME, shop_snapshot
 
+from schemas.task import Call
 from tasks.environment import EnvironmentImage
 from tasks.sandbox import Limits, SandboxError, SandboxWorker
 
@@ -218,6 +219,18 @@ def test_hostile_scripts_fail_and_leave_the_episode(name):
             assert episode.script("def solve(call):\n    return call('check')").answer == {"orders": 60}
 
 
+def test_reused_processes_that_fail_are_replaced(worker):
+    worker.load(image("import os\nos._exit(1)"))
+    for _ in range(3):
+        with worker.episode(isolation="environment") as episode:
+            assert episode.call("check", {}) == {"orders": 60}
+            with pytest.raises(SandboxError):
+                episode.call("attack", {})
+    calls = [Call(tool="check")], [Call(tool="attack")]
+    outcomes = worker.run_episodes([(one, 0) for one in (*calls, *calls)], isolation="environment")
+    assert [outcome.error for outcome in outcomes] == ["", "killed", "", "killed"]
+
+
 def test_no_descriptor_or_process_is_left_behind(worker):
     worker.load(image("while True: pass"))
     before = len(os.listdir("/proc/self/fd"))
@@ -241,7 +254,7 @@ def test_the_sandbox_ends_with_its_control_socket():
     made = SandboxWorker(LIMITS)
     with made:
         made.load(image("while True: pass"))
-        process = made._finalizer.peek()[2][0]
+        process = made._sandbox.process
         episode = made.episode()
         thread = threading.Thread(target=lambda: pytest.raises(SandboxError, episode.call, "attack", {}))
         thread.start()

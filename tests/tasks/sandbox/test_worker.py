@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -66,6 +67,19 @@ def test_both_isolations_give_the_same(worker):
     together = worker.run_episodes(episodes, isolation="environment")
     assert apart == together
     assert apart[0] == apart[3] != apart[4] and apart[1].changes == apart[2].changes == ()
+
+
+def test_reused_processes_begin_anew(worker):
+    fresh = worker.run_episode(ORACLE, seed=5)
+    for _ in range(3):
+        with (
+            worker.episode(seed=5, isolation="environment") as episode,
+            worker.episode(seed=6, isolation="environment") as other,
+        ):
+            assert episode.run(ORACLE) == fresh.steps != other.run(ORACLE)
+            assert episode.changes() == fresh.changes
+        with pytest.raises(SandboxError, match="closed"):
+            episode.changes()
 
 
 def test_refusals_and_errors_change_nothing(worker):
@@ -205,9 +219,10 @@ def test_a_dead_sandbox_is_started_again():
         for number in (signal.SIGKILL, signal.SIGTERM):
             episode = worker.episode()
             episode.call("list_documents", {})
-            process = worker._finalizer.peek()[2][0]
+            process = worker._sandbox.process
             for child in _descendants(process.pid):
-                os.kill(child, number)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, number)
             with pytest.raises(SandboxError):
                 for _ in range(100):
                     episode.call("list_documents", {})
@@ -235,7 +250,7 @@ def test_environments_take_turns_and_old_ones_come_back(worker):
         place = Call(tool="place_order", arguments={"customer_id": CUSTOMER, "product_id": IN_STOCK["product_id"],
                                                     "quantity": 1})  # fmt: skip
         assert worker.run_episode([place], image=image).steps[0].observation["ordered_at"] == image.start_time
-    assert len(worker._loaded) <= 18
+    assert len(worker._sandbox._loaded) <= 18
     assert first.call("list_documents", {})["documents"], "an open episode's environment is kept"
     first.close()
 
@@ -261,6 +276,6 @@ def test_a_worker_outlives_the_thread_that_made_it():
     thread.start()
     thread.join()
     assert made[0].run_episode(ORACLE, image=IMAGE).error == ""
-    process = made[0]._finalizer.peek()[2][0]
+    process = made[0]._sandbox.process
     made.clear()
     assert process.poll() is not None, "a worker that nobody holds ends its sandbox"
