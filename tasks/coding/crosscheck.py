@@ -24,7 +24,7 @@ from tasks.environment import EnvironmentImage
 from tasks.sandbox import SandboxWorker
 
 MUTATION_FLOOR = 0.5
-MUTANTS_PER_TOOL = 8
+MUTANTS_PER_TOOL = 6
 
 
 @dataclass(frozen=True)

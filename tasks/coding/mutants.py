@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -53,7 +53,7 @@ def mutants(source: str, name: str, seed: int, most: int = 10) -> list[Mutant]:
                 queue.remove(sites)
                 continue
             place, change, apply = sites.pop()
-            text = _mutated(tree, place, apply)
+            text = _mutated(source, place, apply)
             if text and text not in seen and len(found) < most:
                 seen.add(text)
                 label = f"{name}__m{len(found)}"
@@ -61,11 +61,11 @@ def mutants(source: str, name: str, seed: int, most: int = 10) -> list[Mutant]:
     return found
 
 
-def _mutated(tree: ast.Module, place: int, apply: Callable[[ast.AST], None]) -> str:
-    mutated = copy.deepcopy(tree)
-    apply(list(_nodes(mutated))[place][1])
+def _mutated(source: str, place: int, apply: Callable[[ast.AST], None]) -> str:
+    tree = ast.parse(source)
+    apply(next(islice(_nodes(tree), place, None))[1])
     try:
-        return ast.unparse(ast.fix_missing_locations(mutated))
+        return ast.unparse(ast.fix_missing_locations(tree))
     except ValueError:
         return ""
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle
 
 from schemas.database import Action, Column, Database, Table
 from schemas.tool import Meaning, ToolKind
 from tasks.coding.words import Voice, parameter_name, plain, snake, stem
 
 MOST_TOOLS = 25
-FEWEST_READERS = 15
+FEWEST_READERS = 16
 """Reading tools that an environment gets even where its actions alone nearly use up `MOST_TOOLS`."""
+
+_MIX = (
+    "search", "search", "get", "search", "search", "aggregate", "document", "search", "search", "list", "search",
+    "document", "get", "search", "search", "aggregate",
+)  # fmt: skip
+"""The kinds of reading tools in the order in which they are chosen, over and over."""
 
 MOST_FILTERS = 8
 LARGEST_GROUPING = 40
@@ -50,7 +57,7 @@ class Plan:
 
 
 def plan_tools(database: Database, seed: int) -> list[Plan]:
-    """Return the plans of an environment's tools: at most 25, or its actions and 15 more, with unique names.
+    """Return the plans of an environment's tools: at most 25, or its actions and 16 more, with unique names.
 
     All actions come first; reading tools fill the rest by how much the tables matter (their actions, references to
     them, states and measures).
@@ -62,17 +69,26 @@ def plan_tools(database: Database, seed: int) -> list[Plan]:
     needed = set(_needed(database)) | {action.table for action in database.actions}
     for rank, table in enumerate(_by_importance(database)):
         candidates += _table_plans(database, table, rank, table.name in needed, voice)
-    candidates.sort(key=lambda scored: -scored[0])
-    chosen: list[Plan] = list(actions)
-    names = {plan.name for plan in actions}
-    for _, plan in candidates:
-        if len(chosen) - len(actions) == wanted:
-            break
-        if plan.name not in names:
-            chosen.append(plan)
-            names.add(plan.name)
+    chosen = [*actions, *_mixed(candidates, wanted, {plan.name for plan in actions})]
     order = ("get", "search", "list", "aggregate", "document", "create", "update", "transition")
     return sorted(chosen, key=lambda plan: (order.index(plan.kind), plan.name))
+
+
+def _mixed(candidates: list[tuple[float, Plan]], wanted: int, names: set[str]) -> list[Plan]:
+    """Return the best candidates so that the kinds of tool keep to the proportions of `_MIX`, names unlike `names`."""
+    queues: dict[str, list[Plan]] = {kind: [] for kind in _MIX}
+    for _, plan in sorted(candidates, key=lambda scored: -scored[0]):
+        queues[plan.kind].append(plan)
+    chosen: list[Plan] = []
+    names = set(names)
+    for kind in cycle(_MIX):
+        if len(chosen) >= wanted or not any(queues.values()):
+            return chosen
+        plan = queues[kind].pop(0) if queues[kind] else None
+        if plan is not None and plan.name not in names:
+            chosen.append(plan)
+            names.add(plan.name)
+    return chosen
 
 
 def _action_plan(database: Database, action: Action) -> Plan:

@@ -103,14 +103,14 @@ class _Tester:
         return [field for field in filters if (field.path in self.required) == required]
 
     def _sample(self, field: ToolField, rows: Sequence[Row]) -> list[Any]:
-        """Return up to two values of a filter's column that rows have, as arguments."""
+        """Return a value of a filter's column that rows have, as an argument; of words two, in either case."""
         column = self._column(field)
         values = sorted({row[column.name] for row in rows if row[column.name] is not None})
         if field.meaning == "contains":
             words = {word for value in values for word in re.findall(r"[A-Za-z]{3,}", str(value))}
             picked = self.rng.sample(sorted(words), min(2, len(words)))
             return [word.upper() if place else word for place, word in enumerate(picked)]
-        picked = self.rng.sample(values, min(2, len(values)))
+        picked = self.rng.sample(values, min(1, len(values)))
         if field.meaning in ("at_least", "at_most"):
             picked = [value[:10] if isinstance(value, str) else value for value in picked]
         return [bool(value) for value in picked] if field.type == "boolean" else picked
@@ -159,7 +159,7 @@ class _Tester:
         """Return arguments for two filters at once, from one row (which matches) and from two (which may not)."""
         pairs: list[dict[str, Any]] = []
         for place, (first, second) in enumerate(zip(fields, fields[1:], strict=False)):
-            for other in (False, True) if place < 3 and len(rows) > 1 else (False,):
+            for other in (False, True) if place < 2 and len(rows) > 1 else (False,):
                 picked = self.rng.sample(list(rows), min(1 + other, len(rows)))
                 values = [self._sample(first, picked[:1]), self._sample(second, picked[-1:])]
                 if all(values):
@@ -223,7 +223,7 @@ class _Tester:
         for field in self.tool.inputs:
             if field.meaning == "group_by":
                 for column in self.tool.parameters["properties"][field.path]["enum"]:
-                    for given in [{}, *arguments[:1]]:
+                    for given in arguments[-1:] or [{}]:
                         self._expect_groups(field, column, given, output)
 
     def _expect_groups(self, field: ToolField, column: str, given: dict[str, Any], output: ToolField) -> None:

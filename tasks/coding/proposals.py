@@ -83,7 +83,8 @@ def unknown_key(table: Table, state: State) -> Any:
 def candidates(database: Database, action: Action, state: State, rng: random.Random) -> Iterator[dict[str, Any]]:
     """Yield arguments by column name: rows in turn (ready ones of a transition first), other values at random."""
     table = database.table(action.table)
-    parameters = [table.column(name) for name in action.parameters]
+    columns = [table.column(name) for name in action.parameters]
+    parameters = [(column, _present(table, column, state)) for column in columns]
     keys = list(state[table.name])
     rng.shuffle(keys)
     if action.kind == "transition":
@@ -98,25 +99,31 @@ def candidates(database: Database, action: Action, state: State, rng: random.Ran
             if not keys:
                 return
             arguments[table.key] = keys[turn % len(keys)]
-        for column in parameters:
-            value = plausible(database, table, column, state, rng)
+        for column, present in parameters:
+            value = _plausible(database, column, present, rng)
             if value is not None:
                 arguments[column.name] = value
         yield arguments
 
 
-def plausible(database: Database, table: Table, column: Column, state: State, rng: random.Random) -> Any:
+def _present(table: Table, column: Column, state: State) -> list[Any]:
+    """Return the values that a column has; of a reference, those that it may have."""
+    if column.references:
+        name, _, key = column.references.partition(".")
+        return [row[key] for row in state[name].values()]
+    return [row[column.name] for row in state[table.name].values() if row[column.name] is not None]
+
+
+def _plausible(database: Database, column: Column, present: list[Any], rng: random.Random) -> Any:
     """Return a value that a caller might give for a column; None to leave a nullable one out."""
     if column.nullable and rng.random() < 0.2:
         return None
     if column.references:
-        keys = list(state[column.references.split(".")[0]])
-        return rng.choice(keys) if keys else None
+        return rng.choice(present) if present else None
     if column.type == "boolean":
         return rng.random() < 0.5
     if column.choices:
         return rng.choice(column.choices)
-    present = [row[column.name] for row in state[table.name].values() if row[column.name] is not None]
     if column.type in ("date", "datetime"):
         moment = datetime.datetime.fromisoformat(database.start_time) + datetime.timedelta(days=rng.randint(-3, 30))
         moved = moment.isoformat() if column.type == "datetime" else moment.date().isoformat()
@@ -133,7 +140,7 @@ def _number(column: Column, present: list[Any], rng: random.Random) -> int | flo
     options = [low, low + 1, low + 2, low - 1, rng.randint(1, 9), rng.randint(10, 500)]
     if present:
         pick = rng.choice(present)
-        options += [pick, pick, pick + 1, max(present), max(present) + 1]
+        options += [pick, pick, pick + 1]
     if column.maximum is not None:
         options = [value for value in options if value <= column.maximum] or [column.maximum]
     if column.minimum is not None:
