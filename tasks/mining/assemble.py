@@ -38,11 +38,14 @@ def assemble(
     *,
     seed: int,
     chosen: str,
+    decided: str = "",
     complexified: int = 0,
     added: Sequence[str] = (),
     rejections: Sequence[Rejection] = (),
 ) -> World:
     """Return the world that a draft describes.
+
+    `chosen` tells people which processes it has; `decided` are the words of the theme that decided for them.
 
     Raises:
         MiningError: if it is too large or its rows do not fit its schema.
@@ -88,7 +91,7 @@ def assemble(
     provenance = [
         *_row_provenance(env_id, draft, mined, own),
         *(_of_document(env_id, d.document.name, d.source_id, d.locator, d.transform) for d in kept),
-        _of_document(env_id, DOCUMENT, own["policies"].source_id, f"seed {seed}", "render:rules"),
+        _of_document(env_id, DOCUMENT, own["policies"].source_id, f"seed {seed}; {decided}", "render:rules"),
     ]
     used = {entry.source_id for entry in provenance}
     all_sources = {source.source_id: source for source in (*sources, *own.values())}

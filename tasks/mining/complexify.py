@@ -21,7 +21,7 @@ from tasks.mining.workflows.nouns import stems
 from tasks.mining.workflows.plan import Workflow
 from tasks.mining.world import rejection
 
-OFFERED = 4
+OFFERED = 3
 """How many actions a connector adds."""
 
 

@@ -34,7 +34,8 @@ def mine(theme: Theme, corpus: Corpus, *, seed: int, rounds: int = 1, guideline:
         corpus: where its data comes from.
         seed: decides which rows are sampled and how the generated state came about.
         rounds: rounds of complexification; each adds connected tables.
-        guideline: a diagnosis' guideline (`skills`, `kinds`, `needs_data`), which steers what they are.
+        guideline: a diagnosis' guideline: `skills` and `kinds` steer which tables are added, and `needs_data` asks
+            for two generated additions a round instead of one.
 
     Raises:
         MiningError: if the theme gives no world; its rejections say why.
@@ -87,10 +88,12 @@ def build(
             _take(draft, tables, followed)
             sources.append(followed.source)
             names.append(followed.mined.table.name)
-        made, missing = connect(draft, theme, casts, seed, round_, guideline)
-        rejections += missing
-        added += [*names, *made]
-        done += bool(names or made)
+        for _ in range(2 if (guideline or {}).get("needs_data") else 1):
+            made, missing = connect(draft, theme, casts, seed, round_, guideline)
+            rejections += missing
+            names += made
+        added += names
+        done += bool(names)
     return assemble(
         draft,
         theme,
@@ -100,6 +103,7 @@ def build(
         sources,
         seed=seed,
         chosen=_explain(matches),
+        decided=_decided(matches),
         complexified=done,
         added=added,
         rejections=rejections,
@@ -157,11 +161,14 @@ def _take(draft: Draft, tables: list[MinedTable], followed: Followed) -> None:
 
 
 def _explain(matches: Sequence[Match]) -> str:
-    told: list[str] = []
-    for place, match in enumerate(matches):
-        words = ", ".join(match.words) or "none, by its mined data"
-        kind = "main" if place == 0 else "second"
-        told.append(
-            f"Its {kind} process is {match.archetype.name} about {match.resource.nouns} (telling words: {words})."
-        )
+    kinds = ("main", "second")
+    told = [
+        f"Its {kind} process is {match.archetype.name} about {match.resource.nouns}."
+        for kind, match in zip(kinds, matches, strict=False)
+    ]
     return " ".join(told)
+
+
+def _decided(matches: Sequence[Match]) -> str:
+    """Return the words that decided for each process, for the provenance of the policy document."""
+    return "; ".join(f"{match.archetype.name}: {', '.join(match.words) or 'by its mined data'}" for match in matches)

@@ -15,6 +15,10 @@ from tasks.mining.workflows.plan import Archetype, Wording
 MINIMUM_ROWS = 20
 """A workflow is about a mined table of at least as many rows."""
 
+_UNFIT = -4.0
+"""A table of a lower fit serves an archetype only if no other archetype is left."""
+_PEOPLE = set(stems("customer player member patient person user"))
+
 
 @dataclass(frozen=True)
 class Match:
@@ -51,18 +55,25 @@ def choose(theme: Theme, tables: Sequence[Table], count: int = 2) -> list[Match]
     ranked: list[tuple[float, str, Archetype, tuple[str, ...]]] = []
     for archetype in ARCHETYPES:
         weighted = [(cue, float(weight)) for cue, _, weight in (c.partition(":") for c in archetype.cues.split())]
-        found = {cue: words[root] * weight for cue, weight in weighted for root in stems(cue) if root in words}
+        found = {cue: words[root] * weight for cue, weight in weighted for root in stems(cue)[:1] if _said(cue, words)}
         telling = tuple(sorted(found, key=lambda cue: (-found[cue], cue)))
         fit = max(_fit(archetype, table, words) for table in usable)
-        score = sum(found.values()) + 0.5 * fit
-        ranked.append((score, content_hash([theme.theme_id, archetype.name]), archetype, telling))
+        score = sum(found.values()) + fit
+        ranked.append(
+            (
+                score if fit > _UNFIT else score - 1000.0,
+                content_hash([theme.theme_id, archetype.name]),
+                archetype,
+                telling,
+            )
+        )
     ranked.sort(key=lambda entry: (-entry[0], entry[1]))
     matches: list[Match] = []
     for score, _, archetype, telling in ranked[:count]:
         taken = {match.resource.name for match in matches}
         resource = max(
             usable,
-            key=lambda table: (_fit(archetype, table, words) - 2.0 * (table.name in taken), table.rows, table.name),
+            key=lambda table: (_fit(archetype, table, words) - 1.5 * (table.name in taken), table.rows, table.name),
         )
         matches.append(Match(archetype, resource, _wording(archetype, resource, words), score, telling[:6]))
     return matches
@@ -70,11 +81,20 @@ def choose(theme: Theme, tables: Sequence[Table], count: int = 2) -> list[Match]
 
 def _fit(archetype: Archetype, table: Table, words: dict[str, float]) -> float:
     """How well a mined table serves as what a process is about: named by the archetype, by the theme, labelled."""
-    noun = stems(f"{table.noun} {table.name}")
+    noun = stems(table.noun)
     wanted = set(stems(archetype.resources))
-    score = 4.0 * any(root in wanted for root in noun) + max((words.get(root, 0.0) for root in noun), default=0.0)
+    score = 0.0
+    for root, share in zip(reversed(noun), (1.0, 0.4, 0.4), strict=False):
+        score = max(score, share * (3.0 * (root in wanted) + words.get(root, 0.0)))
+    if archetype.entity and (not table.label or _PEOPLE & set(noun)):
+        score += 2 * _UNFIT
     referring = sum(1 for column in table.columns if column.role == "reference")
-    return score + 2.0 * bool(table.label) - 0.5 * referring + min(table.rows, 300) / 300
+    return score + 3.0 * bool(table.label) - 0.5 * referring + min(table.rows, 300) / 300
+
+
+def _said(cue: str, words: dict[str, float]) -> bool:
+    roots = stems(cue)
+    return bool(roots) and all(root in words for root in roots)
 
 
 def _wording(archetype: Archetype, resource: Table, words: dict[str, float]) -> Wording:

@@ -16,7 +16,7 @@ from tasks.mining.workflows.nouns import Noun, stems
 from tasks.mining.workflows.plan import Names, Seed, Workflow
 from tasks.mining.workflows.simulate import Simulator, play
 
-MAIN_ACTIONS, SECOND_ACTIONS = 8, 4
+MAIN_ACTIONS, SECOND_ACTIONS = 6, 4
 """How many of a process's actions the world offers, the most telling first; the history uses all of them."""
 
 LOG_ENTRIES = 60

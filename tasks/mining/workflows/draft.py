@@ -28,6 +28,7 @@ class Draft:
     made_by: dict[str, str] = field(default_factory=dict)
     """Generated table -> the transform of its rows' provenance, e.g. 'generated:booking seed 7'."""
     _order: dict[str, list[Scalar]] = field(default_factory=dict)
+    _prefixes: dict[str, str] = field(default_factory=dict)
 
     def add_mined(self, mined: MinedTable) -> None:
         """Take over a mined table as it is."""
@@ -90,12 +91,10 @@ class Draft:
 
     def prefix(self, table: Table) -> str:
         """Return the key prefix of a generated table: letters of its noun, different from those of earlier tables."""
-        prefixes: dict[str, str] = {}
-        for other in self.tables.values():
-            if other.origin == "generated":
-                candidates = [c for c in _prefixes(other.noun) if c not in prefixes.values()]
-                prefixes[other.name] = candidates[0]
-        return prefixes[table.name]
+        if table.name not in self._prefixes:
+            taken = set(self._prefixes.values())
+            self._prefixes[table.name] = next(made for made in _prefixes(table.noun) if made not in taken)
+        return self._prefixes[table.name]
 
     def some_key(self, table: str, rng: Random, power: float = 1.6) -> Scalar:
         """Return the key of a random row; some rows come more often, always the same ones."""

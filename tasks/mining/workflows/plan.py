@@ -149,7 +149,8 @@ class Archetype:
     """A kind of business process. `cues` are words of a theme that speak for it, with weights ("book:3 seat:2");
     `resources` are words of mined tables.
 
-    `side` says who its party is ('client' or 'staff'): workflows of one side share their people.
+    `side` says who its party is ('client' or 'staff'): workflows of one side share their people. `entity` says that
+    it needs named things (to sell, lend, visit ...), so that people and unnamed events do not serve.
     """
 
     name: str
@@ -158,3 +159,4 @@ class Archetype:
     side: str
     wordings: tuple[Wording, ...]
     build: Callable[[Names], Workflow]
+    entity: bool = True

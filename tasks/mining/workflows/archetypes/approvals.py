@@ -195,4 +195,5 @@ APPROVALS = Archetype(
         Wording("", "requester", "project budget", "change request"),
     ),
     build,
+    entity=False,
 )

@@ -112,6 +112,17 @@ def build(n: Names) -> Workflow:
             release,
         ),
         move(n.record, "fail", "running -> failed", f"Record that a running {n.record} has failed.", (), release),
+        change(
+            n.record,
+            "resize",
+            "",
+            f"Set how many units a queued {n.record} will hold.",
+            ("units",),
+            (
+                rule("status", "==", "queued", "ALREADY_STARTED", f"Only a queued {n.record} is resized."),
+                rule("units", "<=", 8, "TOO_MANY_UNITS", f"{n.record.a.capitalize()} holds at most 8 units."),
+            ),
+        ),
         move(
             n.record,
             "retry",
@@ -126,17 +137,6 @@ def build(n: Names) -> Workflow:
             (add("retries", 1),),
         ),
         move(n.record, "cancel", "queued -> cancelled", f"Cancel a queued {n.record}."),
-        change(
-            n.record,
-            "resize",
-            "",
-            f"Set how many units a queued {n.record} will hold.",
-            ("units",),
-            (
-                rule("status", "==", "queued", "ALREADY_STARTED", f"Only a queued {n.record} is resized."),
-                rule("units", "<=", 8, "TOO_MANY_UNITS", f"{n.record.a.capitalize()} holds at most 8 units."),
-            ),
-        ),
         move(n.unit, "freeze", "open -> frozen", f"Freeze {n.unit.a}: nothing starts on it."),
         move(n.unit, "unfreeze", "frozen -> open", f"Open a frozen {n.unit} again."),
         *suspend(n.party, "from starting anything"),

@@ -196,7 +196,7 @@ OBSERVATIONS = Archetype(
         Wording("species penguin island field", "field biologist", "trap camera", "sighting"),
         Wording("element isotope chemical laboratory", "chemist", "spectrometer", "spectrum reading"),
         Wording("unit constant measure physics", "metrologist", "reference instrument", "calibration reading"),
-        Wording("star observatory telescope", "astronomer", "telescope", "brightness reading"),
+        Wording("star observatory telescope", "night assistant", "telescope", "brightness reading"),
         Wording("location city map place geofence", "surveyor", "position tracker", "position reading"),
         Wording("", "observer", "{resource} monitor", "monitor reading"),
     ),

@@ -99,8 +99,6 @@ def build(n: Names) -> Workflow:
             f"Cancel a draft {n.record} that has no lines any more.",
             (rule("lines", "==", 0, "LINES_LEFT", "Its lines must be removed first, so that their stock is free."),),
         ),
-        move(n.record, "ship", "placed -> shipped", f"Ship a placed {n.record}."),
-        move(n.record, "deliver", "shipped -> delivered", f"Record that a shipped {n.record} has arrived."),
         change(
             n.record,
             "change",
@@ -109,6 +107,8 @@ def build(n: Names) -> Workflow:
             ("priority",),
             (rule("status", "in", ("draft", "placed"), "TOO_LATE", "After shipping the priority stays as it is."),),
         ),
+        move(n.record, "ship", "placed -> shipped", f"Ship a placed {n.record}."),
+        move(n.record, "deliver", "shipped -> delivered", f"Record that a shipped {n.record} has arrived."),
         move(n.unit, "discontinue", "listed -> discontinued", f"Stop selling {n.unit.a}; open lines stay."),
         *suspend(n.party, "for unpaid bills"),
     )

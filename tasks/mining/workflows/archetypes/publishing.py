@@ -105,8 +105,6 @@ def build(n: Names) -> Workflow:
             (rule("reports", ">=", 1, "NOT_REPORTED", "There must be a report that is not dismissed."),),
             (add(f"{where}.published", -1),),
         ),
-        move(report_noun, "dismiss", "open -> dismissed", "Dismiss a report.", (), (add(f"{what}.reports", -1),)),
-        move(n.record, "reject", "in_review -> rejected", f"Reject {n.record.a} in review."),
         change(
             n.record,
             "edit",
@@ -119,6 +117,8 @@ def build(n: Names) -> Workflow:
                 short,
             ),
         ),
+        move(report_noun, "dismiss", "open -> dismissed", "Dismiss a report.", (), (add(f"{what}.reports", -1),)),
+        move(n.record, "reject", "in_review -> rejected", f"Reject {n.record.a} in review."),
         move(n.unit, "archive", "open -> archived", f"Archive {n.unit.a}: nothing more is written for it."),
         *suspend(n.party, "from writing"),
     )
@@ -202,10 +202,11 @@ PUBLISHING = Archetype(
         Wording("meetup community city", "member", "city forum", "forum post"),
         Wording("chess opening game club", "annotator", "study", "annotation"),
         Wording("indicator employment news trend country", "reporter", "news desk", "article"),
-        Wording("technique attack threat tactic", "researcher", "advisory series", "advisory"),
+        Wording("technique attack threat tactic", "researcher", "advisory bulletin", "advisory"),
         Wording("emoji message", "member", "message board", "board post"),
         Wording("search reference document topic", "author", "handbook", "handbook article"),
         Wording("", "contributor", "{resource} column", "column article"),
     ),
     build,
+    entity=False,
 )

@@ -212,4 +212,5 @@ SUBSCRIPTIONS = Archetype(
         Wording("", "subscriber", "", "{resource} watch"),
     ),
     build,
+    entity=False,
 )

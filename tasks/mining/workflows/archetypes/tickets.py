@@ -215,4 +215,5 @@ TICKETS = Archetype(
         Wording("", "case worker", "", "support ticket"),
     ),
     build,
+    entity=False,
 )
