@@ -10,4 +10,12 @@ from tasks.synthesis.synthesize import SynthesisResult, oracle_key, synthesize
 STAGE_VERSION = "1"
 """Part of the cache key of everything that this stage makes; raise it when its results change."""
 
-__all__ = ["STAGE_VERSION", "SynthesisResult", "oracle_key", "oracle_trajectory", "practice", "synthesize", "templates_hash"]
+__all__ = [
+    "STAGE_VERSION",
+    "SynthesisResult",
+    "oracle_key",
+    "oracle_trajectory",
+    "practice",
+    "synthesize",
+    "templates_hash",
+]

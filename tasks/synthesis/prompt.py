@@ -107,6 +107,8 @@ class _Narrator:
         for sentence in self.draft.sentences:
             if sentence.kind == "find" and sentence.pick is not None and self.rng.random() < 0.5:
                 mention = self.draft.picks[sentence.pick].mention
+                if len(mention.conditions) > 1:
+                    continue  # too much for a noun phrase inside another sentence
                 owners = {condition.of for condition in mention.conditions} | {mention.of}
                 if not owners & self.inline:
                     self.inline.add(sentence.pick)

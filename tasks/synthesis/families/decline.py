@@ -7,7 +7,8 @@ from typing import Any
 from schemas.database import Action
 from tasks.synthesis.atlas import Row
 from tasks.synthesis.draft import Condition
-from tasks.synthesis.families.kit import Change, Kit, Link, Program, shown
+from tasks.synthesis.families.kit import Change, Kit, Program
+from tasks.synthesis.families.scope import Scope, fetch, is_walkable, scopes, where
 from tasks.synthesis.filters import matching, row_columns
 from tasks.synthesis.rules import first_broken, may_start
 
@@ -15,37 +16,38 @@ from tasks.synthesis.rules import first_broken, may_start
 def decline(kit: Kit) -> Program | None:
     """Return a program that tries an action which is refused, and reports the refusal's code and the record's state."""
     rng = kit.rng
-    pairs = [(link, c) for link in kit.links for c in kit.transitions if c.action.table == link.child.name]
-    rng.shuffle(pairs)
-    for link, change in pairs:
-        for owner in kit.owners(link)[:16]:
-            children = kit.children(link, owner)
-            if not shown(children):
-                continue
-            found = _refused(kit, link, change, children)
+    for change in rng.sample(kit.transitions, len(kit.transitions)):
+        for scope in scopes(kit, change.action.table, change.action.status_column):
+            found = _refused(kit, scope, change)
             if found is not None:
-                return _program(kit, link, change, owner, *found)
+                return _program(kit, scope, change, *found)
     return None
 
 
-def _refused(kit: Kit, link: Link, change: Change, rows: list[Row]) -> tuple[Row, Condition, tuple[str, bool]] | None:
-    """Return a refused row, its state and the superlative that names it among the party's rows in that state."""
+def _refused(kit: Kit, scope: Scope, change: Change) -> tuple[Row, Condition, tuple[str, bool]] | None:
+    """Return a refused row, its state and the superlative that names it among the scope's rows in that state.
+
+    Rows that a rule forbids come before rows that are in the wrong state.
+    """
     status = change.action.status_column
-    states = sorted({row[status] for row in rows if row.get(status) is not None})
+    if status not in row_columns(scope.finder):
+        return None
+    states = sorted({row[status] for row in scope.rows if row.get(status) is not None})
     kit.rng.shuffle(states)
+    states.sort(key=lambda state: state not in change.action.from_states)
     for state in states:
         condition = Condition(status, "equals", state)
-        peers = matching(rows, [condition])
-        for measure in kit.measures(link.find_children, peers):
+        if not is_walkable(scope, [condition], least=1):
+            continue
+        peers = matching(scope.rows, [condition])
+        for measure in kit.measures(scope.finder, peers):
+            if measure.name in {c.column for c in scope.base}:
+                continue
             for descending in kit.rng.sample((True, False), 2):
                 values = [row[measure.name] for row in peers]
                 best = max(values) if descending else min(values)
                 row = peers[values.index(best)]
-                if (
-                    values.count(best) == 1
-                    and is_refused(kit, change.action, row)
-                    and status in row_columns(link.find_children)
-                ):
+                if values.count(best) == 1 and is_refused(kit, change.action, row):
                     return row, condition, (measure.name, descending)
     return None
 
@@ -56,25 +58,21 @@ def is_refused(kit: Kit, action: Action, row: Row) -> bool:
 
 
 def _program(
-    kit: Kit, link: Link, change: Change, owner: Row, row: Row, condition: Condition, order: tuple[str, bool]
+    kit: Kit, scope: Scope, change: Change, row: Row, condition: Condition, order: tuple[str, bool]
 ) -> Program:
-    table, tool = link.child, change.tool
-    column, descending = order
-    kind = table.column(column).type
+    table, (column, descending) = scope.table, order
+    words = column.replace("_", " ")
     body = (
-        kit.find_owner(link, owner),
-        *kit.list_children(link, [condition]),
+        *fetch(kit, scope, [condition]),
         f"row = {'max' if descending else 'min'}(rows, key=lambda row: row[{column!r}])",
-        f"done = call({tool.name!r}, {change.key}=row[{table.key!r}])",
+        f"done = call({change.tool.name!r}, {change.key}=row[{table.key!r}])",
         "if 'error' in done:",
         f"    return {{'done': False, 'reason': done['error']['code'], 'value': row[{column!r}]}}",
         f"return {{'done': True, 'reason': '', 'value': row[{column!r}]}}",
     )
-    owned = kit.speaker.owned(table.name, link.column.name, kit.owner_phrase(link, owner))
     sentence = kit.speaker.say(
-        "program_decline", verb=change.action.verb, noun=table.noun, nouns=table.nouns,
-        column=column.replace("_", " "), extreme=kit.speaker.extreme(table.name, column, descending),
-        conditions=kit.conditions_phrase(table.name, [condition], owned),
+        "program_decline", verb=change.action.verb, noun=table.noun, nouns=table.nouns, column=words,
+        extreme=kit.speaker.extreme(table.name, column, descending), conditions=where(kit, scope, [condition]),
     )  # fmt: skip
     predicted: dict[str, Any] = {"done": False, "value": row[column]}
     rule = first_broken(kit.atlas, change.action, row)
@@ -86,10 +84,10 @@ def _program(
         fields=(
             kit.field("done", "boolean", "true if it was carried out, false if it was refused"),
             kit.field("reason", "string", "the error code if it was refused, else an empty text"),
-            kit.field("value", kind, f"the {column.replace('_', ' ')} of that {table.noun}"),
+            kit.field("value", table.column(column).type, f"the {words} of that {table.noun}"),
         ),
         predicted=predicted,
         constructs=("decline", "conditional"),
-        tools=(link.find_parent.name, link.find_children.name, tool.name),
+        tools=(*scope.tools, change.tool.name),
         refusals=1,
     )

@@ -50,7 +50,7 @@ def groups(kit: Kit) -> Program | None:
             continue
         best = members[totals[0][1]]
         target = atlas.target(table.name, column, best[0])
-        if target is None or not few(best) or not all(kit.allowed(change, row) for row in best):
+        if target is None or not few(best) or not kit.all_allowed(change, best):
             continue
         label, words = other.label, measure.name.replace("_", " ")
         body = (

@@ -16,7 +16,7 @@ from tasks.synthesis.atlas import Atlas, Row, field_for, required
 from tasks.synthesis.draft import Condition
 from tasks.synthesis.filters import SHOWN, argument_value, is_sayable, row_columns, row_prefix
 from tasks.synthesis.prompt import Speaker, field_name
-from tasks.synthesis.rules import allowed
+from tasks.synthesis.rules import allowed, rows_changed
 
 MOST_ROWS = 9
 """The most rows that a program walks over one by one, so that a policy can follow."""
@@ -163,9 +163,15 @@ class Kit:
         ]
         return self.rng.sample(columns, len(columns))
 
-    def allowed(self, change: Change, row: Row, given: Row | None = None) -> bool:
-        """Say whether a change of a row would be carried out."""
-        return allowed(self.atlas, change.action, row, given)
+    def all_allowed(self, change: Change, rows: Sequence[Row], given: Row | None = None) -> bool:
+        """Say whether a change of each of some rows would be carried out, whatever the order.
+
+        Changes whose effects meet in one row count as not allowed: the first may break a rule for the second.
+        """
+        if not all(allowed(self.atlas, change.action, row, given) for row in rows):
+            return False
+        reached = [place for row in rows for place in rows_changed(self.atlas, change.action, {**row, **(given or {})})]
+        return len(reached) == len(set(reached)) or not change.action.rules
 
     def field(self, name: str, kind: str, meaning: str) -> AnswerField:
         """Return an answer field; sums get a tolerance of a cent."""

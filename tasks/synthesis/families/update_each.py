@@ -44,7 +44,7 @@ def update_each(kit: Kit) -> Program | None:
                 conditions.append(Condition(measure.name, rng.choice(("at_least", "at_most")), limit))
             chosen = matching(rows, conditions)
             changed = [r for r in chosen if any(r.get(name) != value for name, value in values)]
-            if not changed or not few(chosen) or not all(kit.allowed(change, r, given) for r in chosen):
+            if not changed or not few(chosen) or not kit.all_allowed(change, chosen, given):
                 continue
             return _program(kit, change, finder, conditions, values, chosen, measure)
     return None
