@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import re
 import sqlite3
@@ -23,7 +24,7 @@ from tasks.mining.corpus.values import type_of, typed_column
 
 _UNREADABLE = (
     ValueError, LookupError, TypeError, AttributeError, SyntaxError, ArithmeticError, RuntimeError, OSError, EOFError,
-    ImportError, sqlite3.Error, zipfile.BadZipFile, zlib.error,
+    ImportError, csv.Error, sqlite3.Error, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 _SAMPLE = 40
 
@@ -137,11 +138,15 @@ def _renaming(dataset: Dataset, records: list[Record]) -> dict[str, str]:
     if dataset.columns:
         return {ours: source for ours, (source, _) in dataset.columns.items()}
     seen: dict[str, str] = {}
+    known: set[str] = set()
     for _, values in records:
         for source in values:
-            if not source.startswith("_"):
+            if source not in known and not source.startswith("_"):
+                known.add(source)
                 name = re.sub(r"\W+", "_", re.sub(r"([a-z])([A-Z])", r"\1_\2", source)).strip("_").lower()
-                seen.setdefault(f"n_{name}" if name[:1].isdigit() else name or "column", source)
+                name = f"n_{name}" if name[:1].isdigit() else name or "column"
+                same = sum(other == name or other.startswith(f"{name}_again") for other in seen)
+                seen[f"{name}_again{same}" if same else name] = source
     return seen
 
 

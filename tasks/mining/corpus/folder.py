@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,6 +24,11 @@ from tasks.mining.corpus.locate import make_source
 LARGEST_BYTES = 64 * 2**20
 """Larger files are refused: a world is small, so such a file is better cut down first."""
 
+_UNREADABLE = (
+    OSError, ValueError, EOFError, RecursionError, NotImplementedError, RuntimeError, sqlite3.Error, zipfile.BadZipFile,
+    zlib.error, ElementTree.ParseError, csv.Error,
+)  # fmt: skip
+
 SUFFIXES = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".xml", ".sqlite", ".db", ".zip")
 
 
@@ -35,7 +41,7 @@ def folder_items(root: Path) -> tuple[list[CorpusItem], list[Rejection]]:
     for path in sorted(path for path in root.rglob("*") if path.is_file() and not path.name.startswith(".")):
         try:
             items += _file_items(root, path)
-        except (OSError, ValueError, sqlite3.Error, zipfile.BadZipFile, ElementTree.ParseError, csv.Error) as error:
+        except _UNREADABLE as error:
             rejections.append(_rejected(path, "unreadable_file", f"{path} {_why(error)}"))
     return items, rejections
 
@@ -45,6 +51,8 @@ def _why(error: Exception) -> str:
         return f"is not JSON ({error.msg} at line {error.lineno}): correct or remove it"
     if isinstance(error, OSError):
         return f"cannot be read ({error.strerror}): check its permissions"
+    if isinstance(error, RecursionError):
+        return "is nested too deeply: flatten it"
     if isinstance(error, sqlite3.Error | zipfile.BadZipFile | ElementTree.ParseError):
         return f"is not what its name says ({error}): correct or remove it"
     return f"{error}"
@@ -76,6 +84,8 @@ def _file_items(root: Path, path: Path) -> list[CorpusItem]:
 def _loaders(name: str, suffix: str, raw: bytes) -> dict[str, Loader]:
     if suffix == ".zip":
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > LARGEST_BYTES:
+                raise ValueError(f"unpacks to more than {LARGEST_BYTES >> 20} MiB: cut it down first")
             inner = [info.filename for info in archive.infolist() if not info.is_dir()]
         suffix = Path(inner[0]).suffix.lower() if inner else ""
     if suffix in (".sqlite", ".db"):

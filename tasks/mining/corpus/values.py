@@ -50,7 +50,7 @@ def _clean(value: Any, missing: Collection[str]) -> Any:
         return None if value in missing else value
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, list | dict):
+    if isinstance(value, list | dict | bytes):
         return None
     return value
 

