@@ -155,7 +155,14 @@ class Sandbox:
             raise
 
     def _has_ended(self) -> bool:
-        return self.process is None or self.process.poll() is not None
+        """Ask the zygote for a child that never was: it answers, or it is gone."""
+        if self._zygote is None:
+            return True
+        try:
+            self._zygote.end("", kill=False)
+        except ConnectionError:
+            return True
+        return False
 
     def child(self, image: EnvironmentImage, seed: int, episodes: int = 1) -> tuple[Child, Loaded]:
         """Start a confined child of an environment, with CPU time for so many episodes."""
