@@ -10,7 +10,7 @@ from pathlib import Path
 from schemas.task import Call, Verifier
 from tasks.environment import EnvironmentImage, verify
 from tasks.sandbox.outcomes import EpisodeOutcome
-from tasks.sandbox.worker import SandboxWorker
+from tasks.sandbox.worker import Isolation, SandboxWorker
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -51,7 +51,8 @@ def measure(image: EnvironmentImage, calls: Sequence[Call], seconds: float = 1.0
         `start_s` and `load_s`, seconds until a worker and an environment are ready, and for each of the following a
         rate `_per_s` (on the clock) and `_per_cpu_s` (by CPU seconds of both sides together: what one core alone does,
         even if this machine is busy with other work):
-        resets: episodes begun and ended with one call;
+        resets: episodes begun and ended with one call, a process each;
+        reused_resets: the same with isolation "environment";
         calls: the first call, one by one through the pipe;
         batched_calls: the first call, 100 times in one message;
         episodes: whole oracle episodes (reset, calls, difference, verdict), a process each;
@@ -67,8 +68,8 @@ def measure(image: EnvironmentImage, calls: Sequence[Call], seconds: float = 1.0
         tool, arguments = calls[0].tool, calls[0].arguments
         reading, batch = [calls[0]] * 100, [(calls, seed) for seed in range(50)]
 
-        def reset() -> int:
-            with worker.episode() as one:
+        def reset(isolation: Isolation) -> int:
+            with worker.episode(isolation=isolation) as one:
                 one.call(tool, arguments)
             return 1
 
@@ -77,7 +78,8 @@ def measure(image: EnvironmentImage, calls: Sequence[Call], seconds: float = 1.0
                 raise AssertionError("an oracle episode was not verified")
             return len(outcomes)
 
-        rates |= _rates("resets", reset, seconds)
+        rates |= _rates("resets", lambda: reset("episode"), seconds)
+        rates |= _rates("reused_resets", lambda: reset("environment"), seconds)
         with worker.episode() as episode:
             rates |= _rates("calls", lambda: sum(bool(episode.call(tool, arguments)) for _ in range(100)), seconds)
         with worker.episode() as episode:

@@ -14,9 +14,6 @@ from tasks.sandbox.errors import SandboxError, from_status
 from tasks.sandbox.inner import wire
 from tasks.sandbox.supervisor import Supervisor
 
-_GRACE_S = 0.5
-"""What the factory waits longer than the child's own alarm, which code in the child could switch off."""
-
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
@@ -46,6 +43,7 @@ class Child:
         self._supervisor = supervisor
         self._token = token
         self._dead: SandboxError | None = None
+        self._patience = 0.0
 
     @property
     def alive(self) -> bool:
@@ -64,9 +62,9 @@ class Child:
         identity = secrets.token_hex(6)
         text = _encode([identity, operation, *arguments]).encode()
         try:
-            self._sock.settimeout(seconds + _GRACE_S)
+            self._wait_at_most(seconds)
             wire.send(self._sock, text)
-            answer, payload = wire.receive(self._sock, limit, time.monotonic() + seconds + _GRACE_S)
+            answer, payload = wire.receive(self._sock, limit, time.monotonic() + seconds)
             result = decode(answer.decode())
             if not isinstance(result, list) or len(result) != 3 or result[0] != identity:
                 raise ValueError("an answer to another request")
@@ -82,6 +80,11 @@ class Child:
             outcome, message = result[2] if isinstance(result[2], list) else ("protocol", "malformed failure")
             raise SandboxError(str(outcome), str(message))
         return result[2], payload
+
+    def _wait_at_most(self, seconds: float) -> None:
+        if seconds != self._patience:
+            wire.set_patience(self._sock, seconds)
+            self._patience = seconds
 
     def send(self, text: bytes) -> None:
         """Send a frame without a request's form, to a script.
@@ -101,6 +104,7 @@ class Child:
             SandboxError: as its outcome says.
         """
         try:
+            self._wait_at_most(max(0.001, deadline - time.monotonic()))
             text, _ = wire.receive(self._sock, limit, deadline)
             return decode(text.decode())
         except wire.Closed as error:

@@ -30,7 +30,7 @@ def send(sock: socket.socket, text: bytes, payload: bytes = b"") -> None:
 
     Raises:
         Closed: if the other side is gone.
-        Late: if the socket has a timeout and the other side does not read.
+        Late: if the other side does not read for as long as `set_patience` said.
     """
     try:
         if payload:
@@ -38,28 +38,32 @@ def send(sock: socket.socket, text: bytes, payload: bytes = b"") -> None:
             sock.sendall(payload)
         else:
             sock.sendall(_HEADER.pack(len(text), 0) + text)
-    except TimeoutError as error:
+    except BlockingIOError as error:
         raise Late("the other side does not read") from error
     except OSError as error:
         raise Closed(str(error)) from error
 
 
+def set_patience(sock: socket.socket, seconds: float) -> None:
+    """Let sending and receiving wait so long at most: by socket options, so that each costs one system call only."""
+    value = struct.pack("@ll", int(seconds), int(seconds % 1 * 1_000_000) + 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, value)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, value)
+
+
 def _receive_into(sock: socket.socket, buffer: bytearray, size: int, deadline: float | None) -> None:
     while len(buffer) < size:
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise Late("no answer in time")
-            sock.settimeout(left)
         try:
             chunk = sock.recv(min(max(size - len(buffer), 65536), 1 << 20))
-        except TimeoutError as error:
+        except BlockingIOError as error:
             raise Late("no answer in time") from error
         except OSError as error:
             raise Closed(str(error)) from error
         if not chunk:
             raise Closed("the other side closed the socket")
         buffer += chunk
+        if deadline is not None and len(buffer) < size and time.monotonic() > deadline:
+            raise Late("the answer comes too slowly")
 
 
 def receive(sock: socket.socket, limit: int, deadline: float | None = None) -> tuple[bytes, bytes]:
@@ -68,7 +72,7 @@ def receive(sock: socket.socket, limit: int, deadline: float | None = None) -> t
     Args:
         sock: a stream socket.
         limit: the most bytes of text and payload together.
-        deadline: `time.monotonic` value to wait for at most; None waits without end.
+        deadline: `time.monotonic` value after which no more parts are waited for; see `set_patience` for each part.
 
     Raises:
         Closed, TooLong, Late: as their names say.

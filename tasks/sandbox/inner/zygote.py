@@ -70,7 +70,7 @@ def serve_environment(
             children.fork(
                 message["token"],
                 (control,),
-                lambda: episode.serve_episode(sock, engine, message["seed"], limits["wall_s"]),
+                lambda: episode.serve_episode(sock, engine, message["seed"]),
                 confined=True,
                 episodes=message.get("episodes", 1),
             )
