@@ -7,12 +7,14 @@ import functools
 import hashlib
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 DEFAULT_STORE = "./store"
 T = TypeVar("T")
+_saving = threading.Lock()
 
 
 def configure() -> None:
@@ -83,10 +85,9 @@ def _saved_storage(store_uri: str, server: str) -> Any:
 
 def stored(work: Any, store_uri: str) -> Any:
     """Return a Prefect task or flow whose results are kept as JSON under `results/` of the store."""
-    server = os.environ.get("PREFECT_API_URL", "")
-    return work.with_options(
-        result_storage=_saved_storage(store_uri, server), result_serializer="json", persist_result=True
-    )
+    with _saving:  # two threads that save the same block at once would fail
+        storage = _saved_storage(store_uri, os.environ.get("PREFECT_API_URL", ""))
+    return work.with_options(result_storage=storage, result_serializer="json", persist_result=True)
 
 
 @contextlib.contextmanager
