@@ -14,6 +14,8 @@ from tasks.mining.corpus.catalogue import (
     security,
     software,
     travel,
+    trends,
+    web,
 )
 from tasks.mining.corpus.items import Dataset
 
@@ -29,6 +31,8 @@ DATASETS: tuple[Dataset, ...] = (
     *media.DATASETS,
     *language.DATASETS,
     *reference.DATASETS,
+    *web.DATASETS,
+    *trends.DATASETS,
 )
 
 __all__ = ["DATASETS"]
