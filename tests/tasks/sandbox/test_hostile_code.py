@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,22 @@ def test_reused_processes_that_fail_are_replaced(worker):
     calls = [Call(tool="check")], [Call(tool="attack")]
     outcomes = worker.run_episodes([(one, 0) for one in (*calls, *calls)], isolation="environment")
     assert [outcome.error for outcome in outcomes] == ["", "killed", "", "killed"]
+
+
+BOMBS = {
+    "signs": "x = " + "-" * 10**6 + "1",
+    "brackets": "(" * 10**5,
+    "lambdas": "lambda:" * 50_000 + "1",
+    "null": "x\0",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_sources_that_choke_the_compiler_are_told(worker, name):
+    hostile = image("pass")
+    worker.load(replace(hostile, tools=hostile.tools | {"attack": BOMBS[name]}))
+    with worker.episode() as episode:
+        assert episode.call("attack", {})["error"]["code"] == "TOOL_CRASHED"
 
 
 def test_no_descriptor_or_process_is_left_behind(worker):
