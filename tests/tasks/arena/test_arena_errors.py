@@ -6,7 +6,7 @@ import pytest
 from arena_example import CANCEL, PENDING, Scripted, cancel_task, image, oracle_policy, program_task, sum_task
 
 from schemas.episode import ErrorType, Step, Trajectory
-from schemas.task import AgentTask, Call
+from schemas.task import AgentTask, Call, Oracle
 from tasks.arena import classify_error
 from tasks.arena.alignment import script_tools
 from tasks.rollout import Answer, Attempt, rollout
@@ -53,6 +53,13 @@ CASES: dict[str, tuple[ErrorType, tuple[Call | Answer, ...]]] = {
     "an answer at once": ("premature_stop", (Answer({}),)),
     "an answer after the first call": ("premature_stop", (LIST, Answer(NOPE))),
     "another value than the one seen": ("wrong_answer", (LIST, GET, CANCEL_IT, Answer(NOPE))),
+    "a detour before the right calls, then a wrong answer": (
+        "wrong_answer",
+        (
+            call("list_orders", status="shipped"), LIST, call("get_product", product_id=ref("1.orders[0].product_id")),
+            call("cancel_order", order_id=ref("1.orders[0].order_id")), Answer(NOPE),
+        ),
+    ),
     "a field too many": ("format", (LIST, GET, CANCEL_IT, Answer({**NOPE, "more": 1}))),
     "a number where a text is asked for": ("format", (LIST, GET, CANCEL_IT, Answer({**NOPE, "product": 7}))),
     "no answer's content after all calls": ("format", (LIST, GET, CANCEL_IT, Answer({}))),
@@ -89,6 +96,26 @@ def test_a_script_needs_the_tools_outside_branches_only(worker: SandboxWorker) -
     assert classify_error(program_task(), stopped) == "premature_stop"
     refused = play(worker, program_task(), call("list_orders", state=3), Answer({"units": 1, "last": "x"}))
     assert classify_error(program_task(), refused) == "wrong_argument"
+
+
+def test_a_scripts_write_on_another_row_is_a_wrong_argument(worker: SandboxWorker) -> None:
+    script = """
+def solve(call):
+    order = call("list_orders", status="pending", limit=3)["orders"][0]
+    call("cancel_order", order_id=order["order_id"])
+    return {}
+"""
+    answer = {"verifier": cancel_task().verifier.model_copy(update={"answer": (), "expected_answer": {}})}
+    task = cancel_task().model_copy(update={"oracle": Oracle(script=script), "expected_answer": {}, **answer})
+    hit = play(worker, task, LIST, call("cancel_order", order_id=ref("0.orders[0].order_id")), Answer({}))
+    assert hit.success
+    missed = play(worker, task, LIST, call("cancel_order", order_id=ref("0.orders[1].order_id")), Answer({}))
+    assert classify_error(task, missed, image().writes) == "wrong_argument"
+
+
+def test_a_flag_is_no_number(worker: SandboxWorker) -> None:
+    flagged = play(worker, program_task(), LIST, Answer({**program_task().expected_answer, "units": True}))
+    assert classify_error(program_task(), flagged) == "format"
 
 
 def test_every_error_type_is_reachable(worker: SandboxWorker) -> None:
