@@ -51,7 +51,8 @@ def _ask(draft: Draft, number: int) -> None:
     path = f"{pick.prefix}.{column.name}" if pick.prefix else column.name
     key = (pick.table, pick.row.get(table.key))
     fresh = not pick.certain and column.name in draft.affected.get(key, ())
-    name = column.name if column.name.startswith(table.noun) else f"{table.noun}_{column.name}"
+    noun = table.noun.replace(" ", "_").lower()
+    name = column.name if column.name.startswith(noun) else f"{noun}_{column.name}"
     draft.asks.append(Ask(name, path, pick.step, number, column.name, fresh=fresh))
     if pick.certain:
         draft.expected.append(Expected(pick.step, path, pick.row.get(column.name)))

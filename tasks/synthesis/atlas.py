@@ -28,7 +28,9 @@ class Atlas:
         ordered = sorted(tools, key=lambda tool: tool.name)
         self.tools: dict[str, Tool] = {tool.name: complete(tool, database) for tool in ordered}
         self.tables: dict[str, Table] = {table.name: table for table in database.tables}
-        self.actions: dict[str, Action] = {action.name: action for action in database.actions}
+        self.actions: dict[str, Action] = {
+            action.name: action.model_copy(update={"verb": words(action.verb)}) for action in database.actions
+        }
         self.connection = sqlite3.connect(":memory:")
         self.connection.row_factory = sqlite3.Row
         try:

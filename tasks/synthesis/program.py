@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.task import Oracle
@@ -55,19 +55,27 @@ FAMILIES: tuple[Family, ...] = (
 
 
 def build_program(
-    atlas: Atlas, links: Sequence[Link], rng: random.Random, phrasing: Phrasing, skills: Sequence[str] = ()
+    atlas: Atlas,
+    links: Sequence[Link],
+    rng: random.Random,
+    phrasing: Phrasing,
+    skills: Sequence[str] = (),
+    written: Mapping[str, int] | None = None,
 ) -> Candidate | None:
     """Return one program candidate, or None if the drawn families find no place in this environment.
 
     Args:
         links: the environment's links (`families.kit.find_links`), computed once.
         skills: skills that the program should exercise; families that do are drawn more often.
+        written: how many programs of each family there are already; the more, the less often it is drawn.
     """
     weights = {family.name: TARGETED_FACTOR if set(skills) & set(family.skills) else 1.0 for family in FAMILIES}
+    for name, count in (written or {}).items():
+        weights[name] /= 1 + count
     by_name = {family.name: family for family in FAMILIES}
     speaker = Speaker(atlas, rng, phrasing)
     kit = Kit(atlas, rng, speaker, links)
-    for _ in range(4):
+    for _ in range(6):
         if not weights:
             break
         name = rng.choices(list(weights), weights=list(weights.values()))[0]

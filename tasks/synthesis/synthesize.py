@@ -57,6 +57,7 @@ class Writer:
         self.graph = tool_graph(self.atlas)
         self.links = find_links(self.atlas)
         self.phrasing: Phrasing = phrasing
+        self.written: Counter[str] = Counter()
 
     def write(
         self, kind: Kind, rng: random.Random, skills: Sequence[str] = (), lengths: dict[int, int] | None = None
@@ -64,7 +65,9 @@ class Writer:
         """Return one candidate of a kind, or None if nothing could be bound."""
         if kind == "graph":
             return build_graph_task(self.atlas, self.graph, rng, self.phrasing, skills, lengths)
-        return build_program(self.atlas, self.links, rng, self.phrasing, skills)
+        candidate = build_program(self.atlas, self.links, rng, self.phrasing, skills, self.written)
+        self.written.update([candidate.template] if candidate is not None else [])
+        return candidate
 
 
 def oracle_key(oracle: Oracle) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 from tasks.synthesis.draft import Condition
-from tasks.synthesis.families.kit import Change, Kit, Program, as_code, threshold
+from tasks.synthesis.families.kit import Change, Kit, Program, as_code, dividing
 from tasks.synthesis.families.scope import fetch, is_walkable, scopes, where
 from tasks.synthesis.filters import matching, row_columns
 
@@ -33,10 +33,9 @@ def branch(kit: Kit) -> Program | None:
             measures = kit.measures(scope.finder, rows)
             if status not in row_columns(scope.finder) or not measures or not is_walkable(scope, [is_open]):
                 continue
-            limit = threshold(rng, [row[measures[0].name] for row in rows])
-            if limit is None:
+            reach = dividing(rng, measures[0].name, [row[measures[0].name] for row in rows])
+            if reach is None or reach.column in {c.column for c in scope.base}:
                 continue
-            reach = Condition(measures[0].name, rng.choice(("at_least", "at_most")), limit)
             yes = matching(rows, [reach])
             no = [row for row in rows if row not in yes]
             if not kit.all_allowed(first, yes) or not kit.all_allowed(second, no):

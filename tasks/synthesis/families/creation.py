@@ -7,7 +7,7 @@ from typing import Any
 from schemas.database import Column
 from tasks.synthesis.atlas import Row, required
 from tasks.synthesis.draft import Condition, Draft
-from tasks.synthesis.families.kit import Kit, Program, few, shown, threshold
+from tasks.synthesis.families.kit import Kit, Program, dividing, few, shown
 from tasks.synthesis.filters import argument_value, is_sayable, matching, row_columns, row_prefix
 from tasks.synthesis.phrases import literal
 from tasks.synthesis.rules import first_broken
@@ -117,9 +117,9 @@ def _group(kit: Kit, finder: Any) -> tuple[list[Condition], list[Row]] | None:
     if not shown(rows):
         return [], []
     measures = kit.measures(finder, rows)
-    limit = threshold(kit.rng, [row[measures[0].name] for row in rows]) if measures else None
-    if limit is not None:
-        conditions.append(Condition(measures[0].name, "at_least", limit))
+    part = dividing(kit.rng, measures[0].name, [row[measures[0].name] for row in rows]) if measures else None
+    if part is not None:
+        conditions.append(part)
     chosen = matching(rows, conditions)
     return conditions, chosen if few(chosen) else []
 

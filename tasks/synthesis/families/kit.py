@@ -247,15 +247,21 @@ def as_code(condition: Condition, row: str = "row") -> str:
     return f"{row}[{condition.column!r}] {operator} {condition.value!r}"
 
 
-def threshold(rng: random.Random, values: Sequence[int | float]) -> int | float | None:
-    """Return a limit that at least one value reaches and at least one does not: a round number where one fits."""
+def dividing(rng: random.Random, column: str, values: Sequence[int | float]) -> Condition | None:
+    """Return a condition on a measure that some of the values meet and some do not, None if all are equal.
+
+    The limit is a round number where one fits between the values.
+    """
     ordered = sorted(set(values))
     if len(ordered) < 2:
         return None
     place = rng.randrange(1, len(ordered))
     low, high = ordered[place - 1], ordered[place]
-    whole = math.floor(high)
-    return whole if whole > low else high
+    if rng.random() < 0.5:
+        whole = math.floor(high)
+        return Condition(column, "at_least", whole if whole > low else high)
+    whole = math.ceil(low)
+    return Condition(column, "at_most", whole if whole < high else low)
 
 
 def few(rows: Sequence[Row]) -> bool:

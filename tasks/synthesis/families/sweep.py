@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tasks.synthesis.draft import Condition
-from tasks.synthesis.families.kit import Kit, Program, threshold
+from tasks.synthesis.families.kit import Kit, Program, dividing
 from tasks.synthesis.families.scope import fetch, is_walkable, scopes, where
 from tasks.synthesis.filters import matching, row_columns
 
@@ -21,10 +21,10 @@ def sweep(kit: Kit) -> Program | None:
             if status not in row_columns(scope.finder) or not measures or not is_walkable(scope, [is_open]):
                 continue
             measure = measures[0]
-            limit = threshold(rng, [row[measure.name] for row in rows])
+            part = dividing(rng, measure.name, [row[measure.name] for row in rows])
             conditions = [is_open]
-            if limit is not None and len(rows) > 2 and measure.name not in {c.column for c in scope.base}:
-                conditions.append(Condition(measure.name, rng.choice(("at_least", "at_most")), limit))
+            if part is not None and len(rows) > 2 and measure.name not in {c.column for c in scope.base}:
+                conditions.append(part)
             chosen = matching(rows, conditions)
             if not chosen or not kit.all_allowed(change, chosen):
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tasks.synthesis.atlas import required
 from tasks.synthesis.draft import Condition, Draft
-from tasks.synthesis.families.kit import Kit, Program, few, shown, threshold
+from tasks.synthesis.families.kit import Kit, Program, dividing, few, shown
 from tasks.synthesis.filters import argument_value, is_sayable, matching, row_prefix
 from tasks.synthesis.phrases import listing, literal
 from tasks.synthesis.writers import new_values
@@ -39,9 +39,9 @@ def update_each(kit: Kit) -> Program | None:
             if not shown(rows) or len(rows) < 2 or not values or not measures or column in given:
                 continue
             measure = measures[0]
-            limit = threshold(rng, [r[measure.name] for r in rows])
-            if limit is not None:
-                conditions.append(Condition(measure.name, rng.choice(("at_least", "at_most")), limit))
+            part = dividing(rng, measure.name, [r[measure.name] for r in rows])
+            if part is not None:
+                conditions.append(part)
             chosen = matching(rows, conditions)
             changed = [r for r in chosen if any(r.get(name) != value for name, value in values)]
             if not changed or not few(chosen) or not kit.all_allowed(change, chosen, given):
