@@ -15,8 +15,6 @@ from tasks.mining.workflows.plan import Archetype, Wording
 MINIMUM_ROWS = 20
 """A workflow is about a mined table of at least as many rows."""
 
-_UNFIT = -4.0
-"""A table of a lower fit serves an archetype only if no other archetype is left."""
 _PEOPLE = set(stems("customer player member patient person user"))
 
 
@@ -57,23 +55,17 @@ def choose(theme: Theme, tables: Sequence[Table], count: int = 2) -> list[Match]
         weighted = [(cue, float(weight)) for cue, _, weight in (c.partition(":") for c in archetype.cues.split())]
         found = {cue: words[root] * weight for cue, weight in weighted for root in stems(cue)[:1] if _said(cue, words)}
         telling = tuple(sorted(found, key=lambda cue: (-found[cue], cue)))
-        fit = max(_fit(archetype, table, words) for table in usable)
+        serving = [table for table in usable if _serves(archetype, table)]
+        fit = max((_fit(archetype, table, words) for table in serving), default=-1000.0)
         score = sum(found.values()) + fit
-        ranked.append(
-            (
-                score if fit > _UNFIT else score - 1000.0,
-                content_hash([theme.theme_id, archetype.name]),
-                archetype,
-                telling,
-            )
-        )
+        ranked.append((score, content_hash([theme.theme_id, archetype.name]), archetype, telling))
     ranked.sort(key=lambda entry: (-entry[0], entry[1]))
     matches: list[Match] = []
     for score, _, archetype, telling in ranked[:count]:
         taken = {match.resource.name for match in matches}
         resource = max(
-            usable,
-            key=lambda table: (_fit(archetype, table, words) - 1.5 * (table.name in taken), table.rows, table.name),
+            [table for table in usable if _serves(archetype, table)] or usable,
+            key=lambda table: (_fit(archetype, table, words) - 1.5 * (table.name in taken), table.name),
         )
         matches.append(Match(archetype, resource, _wording(archetype, resource, words), score, telling[:6]))
     return matches
@@ -86,10 +78,12 @@ def _fit(archetype: Archetype, table: Table, words: dict[str, float]) -> float:
     score = 0.0
     for root, share in zip(reversed(noun), (1.0, 0.4, 0.4), strict=False):
         score = max(score, share * (3.0 * (root in wanted) + words.get(root, 0.0)))
-    if archetype.entity and (not table.label or _PEOPLE & set(noun)):
-        score += 2 * _UNFIT
     referring = sum(1 for column in table.columns if column.role == "reference")
-    return score + 3.0 * bool(table.label) - 0.5 * referring + min(table.rows, 300) / 300
+    return score + 3.0 * bool(table.label) - 0.5 * referring + 0.5 * (table.rows >= 100)
+
+
+def _serves(archetype: Archetype, table: Table) -> bool:
+    return not archetype.entity or (bool(table.label) and not _PEOPLE & set(stems(table.noun)))
 
 
 def _said(cue: str, words: dict[str, float]) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_PLURALS = (("ies", "y"), ("sses", "ss"), ("es", "e"), ("s", ""))
+_VERBS = (("ing", ""), ("ed", ""))
+
 
 @dataclass(frozen=True)
 class Noun:
@@ -56,10 +59,11 @@ def article(phrase: str) -> str:
 def stem(word: str) -> str:
     """Return a crude stem, so that 'bookings', 'booked' and 'booking' meet; it serves matching, not reading."""
     word = word.lower()
-    for ending, left in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            word = word[: -len(ending)] + left
-            break
+    for endings in (_PLURALS, _VERBS):
+        for ending, left in endings:
+            if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+                word = word[: -len(ending)] + left
+                break
     return word.removesuffix("e") if len(word) > 4 else word
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tasks.mining.generators import amount, code, other_key, pick
-from tasks.mining.workflows.acts import active, add, create, move, rule, suspend
-from tasks.mining.workflows.columns import category, decimal, label, link_name, moment, reference, status, table
+from tasks.mining.generators import amount, between, code, other_key, pick
+from tasks.mining.workflows.acts import active, add, change, create, move, rule, suspend
+from tasks.mining.workflows.columns import category, decimal, label, link_name, moment, reference, status, table, whole
 from tasks.mining.workflows.nouns import Noun
 from tasks.mining.workflows.people import party
 from tasks.mining.workflows.plan import Archetype, Flow, Invariant, Moment, Names, Seed, Step, Wording, Workflow
@@ -23,6 +23,7 @@ def build(n: Names) -> Workflow:
         reference(n.resource, f"the {n.thing} that it is held in"),
         decimal("balance", 0, None, f"what is there, in units of its {n.thing}"),
         decimal("reserved", 0, None, "what pending transfers out of it have taken already"),
+        whole("transfer_limit", 50, 5000, "the most that one transfer out of it may move"),
         status("open", "frozen", "closed"),
         description=f"Every {n.unit} with its balance.",
     )
@@ -67,6 +68,9 @@ def build(n: Names) -> Workflow:
                     f"Both sides must be held in the same {n.thing}.",
                 ),
                 rule(f"{source}.balance", ">=", "$amount", "OVERDRAFT", f"The paying {n.unit} must have the amount."),
+                rule(
+                    "amount", "<=", f"${source}.transfer_limit", "ABOVE_LIMIT", "The amount must be within its limit."
+                ),
             ),
             (add(f"{source}.balance", "-$amount"), add(f"{source}.reserved", "$amount")),
         ),
@@ -99,12 +103,24 @@ def build(n: Names) -> Workflow:
             ),
             (add(f"{n.unit.key}.balance", "$amount"),),
         ),
+        change(
+            n.unit,
+            "set",
+            "limit",
+            f"Set the most that one transfer out of an open {n.unit} may move.",
+            ("transfer_limit",),
+            (
+                rule("status", "==", "open", "NOT_OPEN", f"The {n.unit} must be open."),
+                rule("transfer_limit", ">=", 50, "LIMIT_TOO_LOW", "A limit is at least 50."),
+                rule("transfer_limit", "<=", 5000, "LIMIT_TOO_HIGH", "A limit is at most 5000."),
+            ),
+        ),
         create(
             n.unit,
             "open",
             f"Open an empty {n.unit} for {n.party.a}.",
             ("number", n.party.key, held),
-            {"balance": 0.0, "reserved": 0.0, "status": "open"},
+            {"balance": 0.0, "reserved": 0.0, "transfer_limit": 500, "status": "open"},
             (active(n.party),),
         ),
         move(n.unit, "freeze", "open -> frozen", f"Freeze an open {n.unit}."),
@@ -157,15 +173,18 @@ def build(n: Names) -> Workflow:
     samples = {
         name["order"]: {sink: peer, "amount": amount(5, 600), "purpose": pick(PURPOSES)},
         name["make"]: {"amount": amount(50, 2000)},
+        name["open"]: {"number": _number},
+        name["set"]: {"transfer_limit": between(100, 4000, 100)},
     }
     units = Seed(
         unit,
         64,
         {
-            "number": lambda m: f"{m.rng.randint(1000, 9999)}-{code(m.rng, 4).upper()}",
+            "number": _number,
             held: lambda m: m.draft.some_key(n.resource.name, m.rng, 4),
             "balance": amount(20, 6000),
             "reserved": lambda m: 0.0,
+            "transfer_limit": between(300, 3000, 100),
             "status": pick(("open", "closed"), (1, 0)),
         },
     )
@@ -181,6 +200,10 @@ def build(n: Names) -> Workflow:
         record.name,
         unit.name,
     )
+
+
+def _number(m: Moment) -> str:
+    return f"{m.rng.randint(1000, 9999)}-{code(m.rng, 4).upper()}"
 
 
 ACCOUNTS = Archetype(

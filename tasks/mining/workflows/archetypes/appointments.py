@@ -124,6 +124,7 @@ def build(n: Names) -> Workflow:
                 (1, (Step(name["cancel"], (2, 60)),)),
                 (1, (Step(name["miss"], (1, 3), anchor=f"{when}.starts_at"),)),
                 (1, (Step(name["recode"]), *come)),
+                (1, come[:1]),
             ),
         ),
     )

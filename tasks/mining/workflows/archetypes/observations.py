@@ -189,7 +189,7 @@ OBSERVATIONS = Archetype(
     "observation:3 observe:2 measure:2.5 measurement:3 weather:3 station:2 reading:2 instrument:3 sensor:3 "
     "laboratory:2 constant:1.5 experiment:3 survey:2 species:3 field:1 temperature:2 island:2 indicator:2 "
     "geofence:2 track:1 location:1.5 map:1",
-    "station observation species island city element isotope unit constant indicator country star",
+    "station species penguin island city element isotope unit constant indicator country star",
     "staff",
     (
         Wording("weather station airport temperature", "observer", "weather sensor", "sensor reading"),
@@ -201,4 +201,5 @@ OBSERVATIONS = Archetype(
         Wording("", "observer", "{resource} monitor", "monitor reading"),
     ),
     build,
+    entity=False,
 )
