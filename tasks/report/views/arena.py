@@ -106,10 +106,10 @@ class ErrorBar:
 
 
 def error_bars(data: ReportData) -> list[ErrorBar]:
-    """Return one stacked bar an arm and purpose: failures by error type, the types always in the same order."""
+    """Return one stacked bar an arm of the arena and of the diagnosis: failures by error type, in a fixed order."""
     counts: dict[tuple[str, int, str], Counter[str]] = {}
     for result in data.results:
-        if not result.success:
+        if not result.success and result.purpose in ("arena", "diagnosis"):
             key = (result.purpose, result.round, result.arm)
             counts.setdefault(key, Counter())[result.error_type or "unknown"] += 1
     longest = max((c.total() for c in counts.values()), default=1)

@@ -144,7 +144,7 @@ def _example(task: AgentTask, environment: str, data: ReportData) -> Example:
     solvers = [(f"solver {name}", rate, "") for name, rate in sorted(task.pass_rates.items())]
     arms: dict[str, list[bool]] = {}
     for result in data.results:
-        if result.task_id == task.task_id:
+        if result.task_id == task.task_id and result.purpose == "arena":
             arms.setdefault(result.arm, []).append(result.success)
     measured = [
         (f"policy {arm}", sum(won) / len(won), f"{sum(won)} of {len(won)}")

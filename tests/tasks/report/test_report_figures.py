@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.statistics import SuccessRate
-from tasks.report.figures import Stage, curves, histogram, integer_bins, intervals, loop, taxonomy, unit_bins
+from tasks.report.figures import Stage, axis_end, curves, histogram, integer_bins, intervals, loop, taxonomy, unit_bins
 from tasks.report.svg import drawing, element, fit, text_width, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -62,27 +62,30 @@ def test_each_share_falls_into_one_bin(values: list[float]) -> None:
 
 
 def test_a_histogram_counts_and_draws_what_it_counts() -> None:
-    series = {"graph": [4, 4, 5], "program": [5, 9]}
+    series = {"graph": [4, 4, 5], "program": [4, 5, 9]}
     figure = histogram("t", series, integer_bins([4, 9]), "calls", {"graph": "series-1", "program": "series-2"})
     assert figure.columns == ("calls", "graph", "program")
     assert dict((row[0], row[1:]) for row in figure.rows) == {
-        "4": ("2", "0"), "5": ("1", "1"), "6": ("0", "0"), "7": ("0", "0"), "8": ("0", "0"), "9": ("0", "1"),
+        "4": ("2", "1"), "5": ("1", "1"), "6": ("0", "0"), "7": ("0", "0"), "8": ("0", "0"), "9": ("0", "1"),
     }  # fmt: skip
     bars = [r for r in ElementTree.fromstring(str(figure.svg)).iter(f"{SVG}rect")]
     heights = {r.find(f"{SVG}title").text: float(r.get("height")) for r in bars}
     assert heights["4: 2 graph"] == pytest.approx(2 * heights["9: 1 program"], abs=0.02)
+    tops = {r.find(f"{SVG}title").text: float(r.get("y")) for r in bars}
+    assert tops["4: 1 program"] + heights["4: 1 program"] == pytest.approx(tops["4: 2 graph"], abs=0.02)
 
 
 def test_whiskers_stand_at_their_shares() -> None:
-    figure = intervals("t", [("all", [rate("before", 0.2, 0.3, 0.4), rate("directed", 0.3, 0.5, 0.7)])],
-                       {"before": "arm-before", "directed": "arm-directed"})  # fmt: skip
+    rates = [rate("before", 0.2, 0.3, 0.4), rate("directed", 0.3, 0.5, 0.7)]
+    assert axis_end(rates) == 0.8
+    figure = intervals("t", [("all", rates)], {"before": "arm-before", "directed": "arm-directed"}, axis_end(rates))
     root = ElementTree.fromstring(str(figure.svg))
     places = {
         float(t.text.removesuffix(" %")) / 100: float(t.get("x"))
         for t in root.iter(f"{SVG}text") if t.text and re.fullmatch(r"\d+ %", t.text)
     }  # fmt: skip
     dots = [float(c.get("cx")) for c in root.iter(f"{SVG}circle")]
-    scale = places[1.0] - places[0.0]
+    scale = (places[0.8] - places[0.0]) / 0.8
     assert dots == pytest.approx([places[0.0] + 0.3 * scale, places[0.0] + 0.5 * scale], abs=0.05)
     assert figure.rows[1] == ("all", "directed", "2", "50.0 %", "30.0 % to 70.0 %")
 

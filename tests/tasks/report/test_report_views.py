@@ -66,7 +66,9 @@ def test_diagnoses_come_with_their_episodes_and_do_without() -> None:
 
 
 def test_error_bars_count_each_failure_once() -> None:
-    bars = {b.label: b for b in error_bars(DATA)}
+    aside = tuple(r.model_copy(update={"purpose": "development", "arm": "trial"}) for r in DATA.results)
+    bars = {b.label: b for b in error_bars(DATA.model_copy(update={"results": DATA.results + aside}))}
+    assert set(bars) == {"before (diagnosis)", "before", "directed", "control"}
     for arm in ("before", "directed", "control"):
         failures = [r for r in DATA.results if r.arm == arm and r.purpose == "arena" and not r.success]
         assert bars[arm].total == len(failures) == sum(n for _, _, n in bars[arm].parts)
