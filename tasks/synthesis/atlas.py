@@ -31,6 +31,7 @@ class Atlas:
         self.actions: dict[str, Action] = {
             action.name: action.model_copy(update={"verb": words(action.verb)}) for action in database.actions
         }
+        self._values: dict[tuple[str, str], list[Any]] = {}
         self.connection = sqlite3.connect(":memory:")
         self.connection.row_factory = sqlite3.Row
         try:
@@ -107,6 +108,28 @@ class Atlas:
     def column(self, entity: str) -> Column | None:
         """Return the column that an entity "table.column" names, or None."""
         return self._columns.get(entity)
+
+    @cached_property
+    def key_columns(self) -> dict[str, dict[str, str]]:
+        """Return for each table its key and reference columns -> the key entity that stands in them."""
+        return {
+            table.name: {
+                column.name: self.canonical(f"{table.name}.{column.name}")
+                for column in table.columns
+                if column.references or column.name == table.key
+            }
+            for table in self.database.tables
+        }
+
+    def values(self, table: str, column: str) -> list[Any]:
+        """Return the distinct values of a column, sorted; text by text if they are of several types."""
+        if (table, column) not in self._values:
+            present = {row[column] for row in self.rows[table] if row.get(column) not in (None, "")}
+            try:
+                self._values[table, column] = sorted(present)
+            except TypeError:
+                self._values[table, column] = sorted(present, key=str)
+        return self._values[table, column]
 
     def is_key(self, entity: str) -> bool:
         """Say whether an entity is a table's key (after following a reference)."""

@@ -138,11 +138,11 @@ class Draft:
         picked = {pick.row.get(key) for pick in self.picks if pick.table == table}
         found = []
         for number, pick in reversed(list(enumerate(self.picks))):
-            for name in sorted(pick.columns):
-                value = pick.row.get(name)
-                if self.atlas.canonical(f"{pick.table}.{name}") != wanted or value is None:
+            for name, entity_there in self.atlas.key_columns[pick.table].items():
+                if entity_there != wanted or name not in pick.columns:
                     continue
-                if pick.table == table and name == key or value not in picked:
+                value = pick.row.get(name)
+                if value is not None and ((pick.table == table and name == key) or value not in picked):
                     found.append((number, name))
         return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +13,8 @@ from tasks.synthesis.draft import Condition, Draft
 
 SHOWN = 20
 """How many rows a search shows unless told otherwise."""
+
+_SAYABLE = re.compile(r"(?!\s)[^\"“”`\n\t{}]{1,60}(?<!\s)")
 
 FILTERS = ("equals", "contains", "at_least", "at_most")
 
@@ -31,7 +35,12 @@ def fits(condition: Condition, row: Row) -> bool:
 
 def matching(rows: Sequence[Row], conditions: Sequence[Condition]) -> list[Row]:
     """Return the rows that meet all conditions, in the given order."""
-    return [row for row in rows if all(fits(condition, row) for condition in conditions)]
+    for condition in conditions:
+        if condition.operator == "equals" and condition.value is not None:
+            rows = [row for row in rows if row.get(condition.column) == condition.value]
+        else:
+            rows = [row for row in rows if fits(condition, row)]
+    return list(rows)
 
 
 def argument_value(field: ToolField, value: Any) -> Any:
@@ -93,8 +102,7 @@ def stated(draft: Draft, tool: Tool, row: Row) -> list[tuple[ToolField, Conditio
 
 def is_sayable(value: Any) -> bool:
     """Say whether a prompt can state a value verbatim in quotes: short, one line, without quotation marks."""
-    text = str(value)
-    return 0 < len(text) <= 60 and text == text.strip() and not any(mark in text for mark in '"“”`\n\t{}')
+    return _SAYABLE.fullmatch(str(value)) is not None
 
 
 def bound(draft: Draft, table: str, name: str, value: Any, meaning: str) -> Any:
@@ -102,18 +110,19 @@ def bound(draft: Draft, table: str, name: str, value: Any, meaning: str) -> Any:
 
     None if the value is the column's extreme, so that the limit would say nothing.
     """
-    present = {row[name] for row in draft.atlas.rows[table] if row.get(name) is not None}
-    if isinstance(value, (int, float)):
-        others = sorted(v for v in present if (v <= value if meaning == "at_least" else v >= value))
-    elif isinstance(value, str) and len(value) in (10, 19):
-        others = sorted(v for v in present if isinstance(v, str) and (v <= value) == (meaning == "at_least"))
-    else:
+    values = draft.atlas.values(table, name)
+    if isinstance(value, str) and len(value) not in (10, 19):
         return None
-    extreme = min(present) if meaning == "at_least" else max(present)
-    others = [v for v in others if v != extreme]
+    if not values or any(type(edge) is not type(value) for edge in (values[0], values[-1])):
+        values = [v for v in values if isinstance(v, (int, float)) == isinstance(value, (int, float))]
+    if meaning == "at_least":
+        extreme, others = values[0], values[max(1, bisect_right(values, value) - 5) : bisect_right(values, value)]
+    else:
+        start = bisect_left(values, value)
+        extreme, others = values[-1], values[start : min(start + 5, len(values) - 1)]
     if not others:
         return None
-    chosen = draft.rng.choice(others[-5:] if meaning == "at_least" else others[:5])
+    chosen = draft.rng.choice(others)
     if isinstance(chosen, float) and not chosen.is_integer():
         rounded = float(int(chosen)) if meaning == "at_least" else float(int(chosen) + 1)
         inside = rounded <= value if meaning == "at_least" else rounded >= value

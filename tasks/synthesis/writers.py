@@ -119,8 +119,7 @@ def sample_value(draft: Draft, table: str, column: Column) -> Any:
         return rng.choice(column.choices)
     if column.type == "boolean":
         return rng.choice((0, 1))
-    present = sorted({r[column.name] for r in draft.atlas.rows[table] if r.get(column.name) not in (None, "")}, key=str)
-    present = [value for value in present if is_sayable(value)]
+    present = [value for value in draft.atlas.values(table, column.name) if is_sayable(value)]
     if column.type == "integer" and column.role == "measure":
         low = int(max(column.minimum if column.minimum is not None else 1, 1))
         most = int(column.maximum) if column.maximum is not None else max((*present, low + 4))
