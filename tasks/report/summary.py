@@ -40,6 +40,8 @@ def summary_table(data: ReportData) -> Table:
             )
     table.add_section()
     for stage in yields(data):
+        if not stage.rejected:
+            continue
         gates = ", ".join(f"{gate.name} {gate.count}" for gate in stage.gates[:4])
         more = f", {len(stage.gates) - 4} more" if len(stage.gates) > 4 else ""
         add(f"{stage.stage} refused", f"{stage.rejected:,}", gates + more)

@@ -12,7 +12,7 @@ from tasks.report.svg import Figure, drawing, element, fit, text, text_width
 
 WIDTH = 560
 LABEL_WIDTHS = (130, 240)
-TOP, BOTTOM, RIGHT = 4, 30, 14
+TOP, BOTTOM, RIGHT = 4, 30, 20
 ROW, GAP = 15, 13
 
 
