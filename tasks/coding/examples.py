@@ -212,9 +212,9 @@ class _Examples:
     def _success(self, action: Action, table: Table, arguments: dict[str, Any], names: dict[str, str]) -> None:
         """Expect what the declaration says outright: the state, the values given, one row more."""
         effects = {effect.path for effect in action.effects}
-        seen = {
-            name: arguments[name] for name in action.parameters if name in arguments and name not in effects
-        } | ({action.status_column: action.to_state} if action.kind == "transition" else {})
+        seen = {name: arguments[name] for name in action.parameters if name in arguments and name not in effects} | (
+            {action.status_column: action.to_state} if action.kind == "transition" else {}
+        )
         rows = identifier(table.name)
         if action.kind == "create":
             sql = [(f"SELECT COUNT(*) FROM {rows}", self.reader.value(f"SELECT COUNT(*) FROM {rows}") + 1)]
@@ -223,8 +223,7 @@ class _Examples:
             column = identifier(table.key)
             key = self.reader.value("SELECT quote(?)", [arguments[table.key]])
             sql = [
-                (f"SELECT {identifier(name)} FROM {rows} WHERE {column} = {key}", value)
-                for name, value in seen.items()
+                (f"SELECT {identifier(name)} FROM {rows} WHERE {column} = {key}", value) for name, value in seen.items()
             ]
         self._add(f"{action.verb or action.kind}s_when_all_holds", "normal", rename(arguments, names),
                   observation=seen, sql=tuple(sql))  # fmt: skip

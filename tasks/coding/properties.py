@@ -344,6 +344,8 @@ class _Tester:
         self._add(name, kind, given, observation=seen, sql=tuple(sql), setup=setup, state=statements)
 
     def _outside_schema(self, arguments: dict[str, Any]) -> bool:
+        if self.required - arguments.keys():
+            return True
         for name, value in arguments.items():
             schema = self.tool.parameters["properties"].get(name, {})
             if "enum" in schema and value not in schema["enum"]:

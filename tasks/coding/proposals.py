@@ -10,6 +10,7 @@ from typing import Any
 
 from schemas.database import Action, Column, Database, Rule, Table
 from tasks.coding.interpreter import Outcome, perform
+from tasks.coding.repair import Repairer
 from tasks.coding.snapshot import State
 
 _TRIES = 300
@@ -81,10 +82,13 @@ def unknown_key(table: Table, state: State) -> Any:
 
 
 def candidates(database: Database, action: Action, state: State, rng: random.Random) -> Iterator[dict[str, Any]]:
-    """Yield arguments by column name: rows in turn (ready ones of a transition first), other values at random."""
+    """Yield arguments by column name: rows in turn, other values at random, two of three repaired."""
     table = database.table(action.table)
     columns = [table.column(name) for name in action.parameters]
+    if action.kind == "update" and len(columns) == 1:
+        columns = [columns[0].model_copy(update={"nullable": False})]  # its only new value must be given
     parameters = [(column, _present(table, column, state)) for column in columns]
+    repairer = Repairer(database, action, state)
     keys = list(state[table.name])
     rng.shuffle(keys)
     if action.kind == "transition":
@@ -103,7 +107,7 @@ def candidates(database: Database, action: Action, state: State, rng: random.Ran
             value = _plausible(database, column, present, rng)
             if value is not None:
                 arguments[column.name] = value
-        yield arguments
+        yield repairer.repair(arguments, rng) if turn % 3 else arguments
 
 
 def _present(table: Table, column: Column, state: State) -> list[Any]:

@@ -74,8 +74,13 @@ def key_parameter(table: Table) -> Parameter:
     """Return the parameter that names one row of a table."""
     column = table.column(table.key)
     schema = column_schema(column, f"The {plain(column.name)} of the {table.noun}.")
-    return Parameter(parameter_name(table.key), schema, entity=f"{table.name}.{table.key}", meaning="equals",
-                     of=f"{table.name}.{table.key}")
+    return Parameter(
+        parameter_name(table.key),
+        schema,
+        entity=f"{table.name}.{table.key}",
+        meaning="equals",
+        of=f"{table.name}.{table.key}",
+    )
 
 
 def value_parameter(table: Table, column: Column, target: Table | None, bounded: bool = True) -> Parameter:

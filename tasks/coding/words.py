@@ -31,7 +31,10 @@ _SQL_WORDS = frozenset(
 _GET = ("get_{noun}", "look_up_{noun}", "fetch_{noun}", "show_{noun}", "read_{noun}")
 _SEARCH = ("search_{nouns}", "find_{nouns}", "list_{nouns}", "browse_{nouns}", "query_{nouns}")
 _CHILDREN = (
-    "list_{nouns}_of_{parent}", "get_{nouns}_by_{parent}", "find_{nouns}_for_{parent}", "show_{nouns}_by_{parent}",
+    "list_{nouns}_of_{parent}",
+    "get_{nouns}_by_{parent}",
+    "find_{nouns}_for_{parent}",
+    "show_{nouns}_by_{parent}",
 )
 _COUNT = ("count_{nouns}", "number_of_{nouns}", "how_many_{nouns}", "tally_{nouns}")
 _STATISTIC = ("{statistic}_{measure}_of_{nouns}", "{nouns}_{statistic}_{measure}", "{statistic}_{nouns}_{measure}")
