@@ -78,16 +78,17 @@ def refused(step: Step) -> bool:
 def _align_chain(calls: Sequence[Call], steps: Sequence[Step]) -> Alignment:
     unused = list(range(len(steps)))
     observations: list[dict[str, Any] | None] = []
-    missing, misused = [], []
+    missing: list[str] = []
+    misused: list[str] = []
     for call in calls:
         same_tool = [i for i in unused if steps[i].tool == call.tool]
         wanted = _resolve(call.arguments, observations)
         exact = [i for i in same_tool if wanted is None or steps[i].arguments == wanted]
-        chosen = (exact or same_tool or [None])[0]
-        if chosen is None:
+        if not same_tool:
             missing.append(call.tool)
             observations.append(None)
             continue
+        chosen = (exact or same_tool)[0]
         unused.remove(chosen)
         if not exact:
             misused.append(call.tool)

@@ -49,8 +49,9 @@ def compare_arms(
     Raises:
         ValueError: if the arms share no task, ran in different rounds, or one holds an attempt twice.
     """
-    first, second = {}, {}
-    rounds = set()
+    first: dict[tuple[str, int], bool] = {}
+    second: dict[tuple[str, int], bool] = {}
+    rounds: set[int] = set()
     for result in results:
         if (
             result.purpose != "arena"

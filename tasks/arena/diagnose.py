@@ -185,7 +185,7 @@ def _rate(count: Counter[bool]) -> float:
 
 def _examples(evidence: _Evidence, errors: Sequence[str]) -> tuple[str, ...]:
     """Return up to EXAMPLES episode ids: one of each error type in order of frequency, then more of the first."""
-    found = []
+    found: list[str] = []
     remaining = [(error, trajectory) for _, trajectory, error in evidence.failures if trajectory is not None]
     while remaining and len(found) < EXAMPLES:
         seen = len(found)

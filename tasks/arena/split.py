@@ -43,9 +43,14 @@ def split_environments(environments: Iterable[Environment], seed: int) -> dict[s
     held_out -= sum(split == "held_out" for split in fixed.values())
     development -= sum(split == "development" for split in fixed.values())
     order = _stratified_order(free, seed)
-    names: list[Split] = ["held_out"] * max(0, held_out) + ["development"] * max(0, development)
-    names += ["train"] * max(0, len(order) - len(names))
-    chosen = {**fixed, **dict(zip(order, names, strict=False))}
+    chosen: dict[str, Split] = dict(fixed)
+    for place, key in enumerate(order):
+        if place < held_out:
+            chosen[key] = "held_out"
+        elif place < max(0, held_out) + max(0, development):
+            chosen[key] = "development"
+        else:
+            chosen[key] = "train"
     return {e.env_id: chosen[key] for key, members in families.items() for e in members}
 
 

@@ -90,7 +90,7 @@ def _measure_order(key: tuple[str, str]) -> tuple[int, str, str]:
 
 
 def _task_charts(data: ReportData) -> list[Captioned]:
-    kinds = sorted({t.kind for t in data.tasks})
+    kinds: list[str] = sorted({t.kind for t in data.tasks})
     lengths = {k: [t.oracle_calls for t in data.tasks if t.kind == k] for k in kinds}
     everything = [n for values in lengths.values() for n in values]
     bins = integer_bins(everything)

@@ -38,18 +38,18 @@ def taxonomy(paths: Iterable[Sequence[str]]) -> Figure:
     A tree with more than MOST_LEAVES leaves is cut to fewer levels, so that every label stays readable; the table
     behind the chart always has all three.
     """
-    paths = [tuple(part or UNPLACED for part in path) for path in paths]
-    root = _tree(paths)
+    places = [tuple(part or UNPLACED for part in path) for path in paths]
+    root = _tree(places)
     depth = next((d for d in (3, 2, 1) if root.rows(d) <= MOST_LEAVES), 1)
     width = WIDTH / depth
     parts: list[Markup] = [text(level * width + 2, 14, LEVELS[level], "tick") for level in range(depth)]
     parts.extend(_draw(root, 0, TOP, depth, width))
     counts: dict[tuple[str, ...], int] = {}
-    for path in paths:
+    for path in places:
         counts[path] = counts.get(path, 0) + 1
     rows = tuple((*path, str(n)) for path, n in sorted(counts.items(), key=lambda item: item[0]))
     height = TOP + ROW * root.rows(depth) + 4
-    title = f"{len(paths)} themes in {len(root.children)} level-1 categories"
+    title = f"{len(places)} themes in {len(root.children)} level-1 categories"
     return Figure(drawing(WIDTH, height, title, *parts), (*LEVELS, "themes"), rows)
 
 

@@ -110,8 +110,9 @@ def error_bars(data: ReportData) -> list[ErrorBar]:
     counts: dict[tuple[str, int, str], Counter[str]] = {}
     for result in data.results:
         if not result.success and result.purpose in ("arena", "diagnosis"):
-            key = (result.purpose, result.round, result.arm)
-            counts.setdefault(key, Counter())[result.error_type or "unknown"] += 1
+            counts.setdefault((result.purpose, result.round, result.arm), Counter())[
+                result.error_type or "unknown"
+            ] += 1
     longest = max((c.total() for c in counts.values()), default=1)
     keys = sorted(counts, key=lambda k: (k[0] == "arena", k[1], arm_order(k[2])))
     rounds = {k[1] for k in keys}

@@ -69,7 +69,7 @@ def yields(data: ReportData) -> list[Yield]:
 def _gates(rejections: list[Rejection]) -> tuple[Gate, ...]:
     counts = Counter(r.gate for r in rejections)
     most = max(counts.values(), default=1)
-    examples = {}
+    examples: dict[str, str] = {}
     for rejection in sorted(rejections, key=lambda r: (r.gate, r.key)):
         examples.setdefault(rejection.gate, f"{rejection.key}: {rejection.reason}")
     return tuple(
