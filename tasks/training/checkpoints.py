@@ -6,6 +6,7 @@ draws what the uninterrupted one would have drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class TrainingState:
         return state
 
     @classmethod
-    def start(cls, config: TrainingConfig, workdir: Path, vocabulary: Vocabulary | None) -> TrainingState:
+    def start(cls, config: TrainingConfig, workdir: Path, vocabulary: Callable[[], Vocabulary] | None) -> TrainingState:
         """Return the state at step 0: from the folder's parent policy if it has one, else from random weights.
 
         Raises:
@@ -91,6 +92,7 @@ class TrainingState:
             return cls(config, checkpoint.network, checkpoint.vocabulary)
         if vocabulary is None:
             raise ValueError(f"{workdir}: {config.method} starts from a trained policy; write it to {PARENT}")
+        words = vocabulary()
         torch.manual_seed(config.seed)
-        sizes = NetworkConfig(vocabulary=len(vocabulary), width=config.width, layers=config.layers)
-        return cls(config, PointerNetwork(sizes), vocabulary)
+        sizes = NetworkConfig(vocabulary=len(words), width=config.width, layers=config.layers)
+        return cls(config, PointerNetwork(sizes), words)

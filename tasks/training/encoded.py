@@ -1,70 +1,128 @@
-"""The examples of a folder as arrays, encoded by several processes."""
+"""A stream of encoded batches: which episodes a step learns from, encoded ahead of it by another process."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
 from tasks.policies.pointer.encoding import Encoded, encode
+from tasks.policies.pointer.vocabulary import Vocabulary, learn_vocabulary
 from tasks.training.config import TrainingConfig
-from tasks.training.examples import Example, Signature, read_examples, read_tools
+from tasks.training.examples import EXAMPLES, Example, Signature, read_tools
 
-_CHUNK = 48
+_WINDOW = 4
+"""A batch is drawn from this many times its size of episodes of like length, so that little is padding."""
+_AHEAD = 6
+"""Batches encoded ahead of the training."""
+_PER_FAMILY = 16
+"""Episodes of each environment family from which the vocabulary is learnt."""
 
 
 @dataclass(frozen=True)
-class EncodedExamples:
-    """Encoded episodes with their families, and counts of what was cut or left out."""
+class EncodedBatch:
+    """The episodes of one step, what was counted while encoding them, and the CPU seconds that it took elsewhere."""
 
     episodes: list[Encoded]
-    families: list[str]
     counts: dict[str, int]
+    cpu_seconds: float
 
 
-def encode_examples(workdir: Path, config: TrainingConfig) -> EncodedExamples:
-    """Encode the folder's examples. Episodes with a decision that cannot be pointed at keep their other decisions;
-    those longer than `max_units` are left out; both are counted.
+class ExampleStream:
+    """The examples of a training's folder, read once and encoded when drawn.
 
-    Raises:
-        FileNotFoundError: if the folder holds no examples.
+    A batch is a function of (seed, step), so that a resumed training meets the same batches.
     """
-    tools = read_tools(workdir)
-    examples = list(read_examples(workdir))
-    chunks = [examples[start : start + _CHUNK] for start in range(0, len(examples), _CHUNK)]
-    jobs = [(chunk, _needed(chunk, tools), config.seed + 7919 * n) for n, chunk in enumerate(chunks)]
-    if config.threads > 1 and len(chunks) > 4:
-        with ProcessPoolExecutor(config.threads, mp_context=get_context("spawn")) as pool:
-            parts = list(pool.map(_encode_chunk, jobs))
-    else:
-        parts = [_encode_chunk(job) for job in jobs]
-    encoded = [episode for part in parts for episode in part]
-    kept = [index for index, episode in enumerate(encoded) if episode.length <= config.max_units]
+
+    def __init__(self, workdir: Path, config: TrainingConfig) -> None:
+        """Read the folder.
+
+        Raises:
+            FileNotFoundError: if it holds no examples.
+            ValueError: if there are none in its file.
+        """
+        self._config = config
+        self._tools = read_tools(workdir)
+        self._lines = sorted((workdir / EXAMPLES).read_text(encoding="utf-8").splitlines(), key=len)
+        if not self._lines:
+            raise ValueError(f"{workdir / EXAMPLES}: no examples to learn from; prepare some from successful episodes")
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the closed vocabulary, learnt from some episodes of each family."""
+        chosen: dict[str, list[Example]] = {}
+        order = list(range(len(self._lines)))
+        random.Random(self._config.seed).shuffle(order)
+        for index in order:
+            example = Example.model_validate_json(self._lines[index])
+            group = chosen.setdefault(example.family, [])
+            if len(group) < _PER_FAMILY:
+                group.append(example)
+        return learn_vocabulary(
+            (family, _encode(example, self._tools, 0).common_words)
+            for family, group in chosen.items()
+            for example in group
+        )
+
+    def draw(self, step: int) -> list[int]:
+        """Return the places of a step's examples: of like length, every example as likely as any other."""
+        config, count = self._config, len(self._lines)
+        rng = random.Random(f"{config.seed}/{step}")
+        window = min(count, _WINDOW * config.batch)
+        first = rng.randrange(-window // 2, count - window // 2)
+        first = min(max(first, 0), count - window)
+        return rng.sample(range(first, first + window), min(config.batch, window))
+
+    def batches(self, start: int) -> Iterator[EncodedBatch]:
+        """Yield the batches from step `start` on, without end; close the iterator to stop the encoding process."""
+        if self._config.threads < 2:
+            for step in range(start, start + 10**9):
+                yield self._encode_here(step)
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            waiting: OrderedDict[int, Future[EncodedBatch]] = OrderedDict()
+            for step in range(start, start + 10**9):
+                for later in range(step + len(waiting), step + _AHEAD):
+                    waiting[later] = pool.submit(_encode_batch, *self._job(later))
+                yield waiting.pop(step).result()
+
+    def _encode_here(self, step: int) -> EncodedBatch:
+        batch = _encode_batch(*self._job(step))
+        return EncodedBatch(batch.episodes, batch.counts, 0.0)
+
+    def _job(self, step: int) -> tuple[list[Example], dict[str, dict[str, Signature]], int, int]:
+        examples = [Example.model_validate_json(self._lines[place]) for place in self.draw(step)]
+        tools = {example.env_id: self._tools[example.env_id] for example in examples}
+        return examples, tools, self._config.seed * 1_000_003 + step, self._config.max_units
+
+
+def _encode_batch(
+    examples: Sequence[Example], tools: dict[str, dict[str, Signature]], seed: int, most: int
+) -> EncodedBatch:
+    """Encode examples. A decision that cannot be pointed at is left out, and so is an episode of more than `most`
+    units; both are counted."""
+    began = time.process_time()
+    encoded = [_encode(example, tools, seed + place) for place, example in enumerate(examples)]
+    kept = [episode for episode in encoded if episode.length <= most and len(episode.decisions)]
     counts = {
-        "examples": len(encoded),
+        "episodes": len(encoded),
         "too_long": len(encoded) - len(kept),
         "decisions": sum(episode.covered + episode.uncovered for episode in encoded),
         "covered": sum(episode.covered for episode in encoded),
         "fully_covered": sum(episode.uncovered == 0 for episode in encoded),
         "truncated_units": sum(episode.truncated for episode in encoded),
     }
-    return EncodedExamples([encoded[i] for i in kept], [examples[i].family for i in kept], counts)
+    return EncodedBatch(kept, counts, time.process_time() - began)
 
 
-def _needed(chunk: Sequence[Example], tools: dict[str, dict[str, Signature]]) -> dict[str, dict[str, Signature]]:
-    return {example.env_id: tools[example.env_id] for example in chunk}
-
-
-def _encode_chunk(job: tuple[Sequence[Example], dict[str, dict[str, Signature]], int]) -> list[Encoded]:
-    """Encode examples, each with its tools in a random order, so that no tool's place means anything."""
-    chunk, tools, seed = job
-    rng = random.Random(seed)
-    encoded = []
-    for example in chunk:
-        offered = [tools[example.env_id][name] for name in example.tools]
-        rng.shuffle(offered)
-        encoded.append(encode(example.prompt, offered, example.fields, example.steps, example.answer))
-    return encoded
+def _encode(example: Example, tools: dict[str, dict[str, Signature]], seed: int) -> Encoded:
+    """Encode an example with its tools in a random order, so that no tool's place means anything."""
+    offered = [tools[example.env_id][name] for name in example.tools]
+    random.Random(seed).shuffle(offered)
+    return encode(example.prompt, offered, example.fields, example.steps, example.answer)

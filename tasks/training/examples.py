@@ -86,10 +86,15 @@ def prepare_sft(
                 )
             )
         )
-    offered = {env_id: [_signature(tool).model_dump(mode="json") for tool in tools[env_id]] for env_id in sorted(used)}
-    write_whole(workdir / TOOLS, canonical_json(offered).encode())
+    save_tools({env_id: tools[env_id] for env_id in used}, workdir)
     write_whole(workdir / EXAMPLES, "".join(line + "\n" for line in lines).encode())
     return ExampleCounts(len(lines), failed)
+
+
+def save_tools(tools: Mapping[str, Sequence[Tool]], workdir: Path) -> None:
+    """Write what a policy sees of each environment's tools."""
+    seen = {env: [_signature(tool).model_dump(mode="json") for tool in group] for env, group in sorted(tools.items())}
+    write_whole(workdir / TOOLS, canonical_json(seen).encode())
 
 
 def read_examples(workdir: Path) -> Iterator[Example]:

@@ -10,19 +10,22 @@ from statistics import fmean
 import torch
 from accelerate import Accelerator
 from torch import Tensor
+from torch.nn import Module
+from torch.optim import Optimizer
 
 from schemas.episode import Trajectory
 from schemas.task import AgentTask
-from tasks.policies.pointer.batches import collate
+from tasks.policies.pointer.batches import Batch, Decisions, collate
 from tasks.policies.pointer.encoding import Encoded, encode
 from tasks.policies.pointer.network import log_likelihood
 from tasks.policies.pointer.policy import PointerPolicy
-from tasks.rollout import Attempt, rollout
+from tasks.rollout import Attempt, ToolSignature, rollout
+from tasks.sandbox import SandboxWorker
 from tasks.training.checkpoints import TrainingState
 from tasks.training.config import TrainingConfig
 from tasks.training.examples import Signature, read_tools
 from tasks.training.images import load_images, load_tasks
-from tasks.training.loop import Loop
+from tasks.training.loop import Loop, Start
 from tasks.training.rewards import group_advantages
 
 _MICRO_BATCH = 16
@@ -38,6 +41,7 @@ def train_grpo(config: TrainingConfig, workdir: Path) -> TrainingState:
     Raises:
         ValueError: if the folder has no tasks or no parent policy.
     """
+    started = Start()
     torch.set_num_threads(config.threads)
     tasks, images, tools = load_tasks(workdir), load_images(workdir), read_tools(workdir)
     if not tasks:
@@ -45,47 +49,41 @@ def train_grpo(config: TrainingConfig, workdir: Path) -> TrainingState:
     state = TrainingState.resume(config, workdir) or TrainingState.start(config, workdir, None)
     accelerator = Accelerator(cpu=True)
     network, optimizer = accelerator.prepare(state.network, state.optimizer)
-    loop = Loop(state, workdir)
-    while not state.finished:
-        loop.set_learning_rate()
-        rng = random.Random(f"{config.seed}/{state.step}")
-        chosen = [task for task in rng.sample(tasks, min(config.tasks_a_step, len(tasks)))]
-        attempts = [
-            Attempt(task, images[task.env_id], seed=rng.randrange(2**31))
-            for task in chosen
-            for _ in range(config.rollouts_a_task)
-        ]
-        policy = PointerPolicy(network, state.vocabulary, config.policy_id, config.temperature)
-        trajectories = rollout(policy, attempts, max_calls=config.call_limit or None)
-        network.train()
-        episodes, skipped = judge(chosen, trajectories, tools, config.rollouts_a_task)
-        loss, entropy, clipped = 0.0, 0.0, 0.0
-        if episodes:
-            batches = prepare(network, episodes, state, config.seed * 1_000_003 + state.step)
-            for _ in range(config.updates):
-                optimizer.zero_grad()
-                parts = [surrogate(network, *part, config) for part in batches]
-                total = sum(part[3] for part in parts)
-                for objective, *_ in parts:
-                    accelerator.backward(-objective / total, retain_graph=False)
-                accelerator.clip_grad_norm_(network.parameters(), config.gradient_limit)
-                optimizer.step()
-                loss = -sum(part[0].item() for part in parts) / total
-                entropy = sum(part[1] for part in parts) / total
-                clipped = sum(part[2] for part in parts) / total
-        state.episodes += len(trajectories)
-        state.counts["groups"] = state.counts.get("groups", 0) + len(chosen)
-        state.counts["groups_without_variance"] = state.counts.get("groups_without_variance", 0) + skipped
-        loop.finish_step(
-            loss=loss,
-            entropy=entropy,
-            reward=fmean(t.reward for t in trajectories),
-            success=fmean(t.success for t in trajectories),
-            calls=fmean(t.calls for t in trajectories),
-            clipped=clipped,
-            skipped=skipped / len(chosen),
-        )
+    loop = Loop(state, workdir, started)
+    with SandboxWorker() as worker:
+        while not state.finished:
+            loop.set_learning_rate()
+            rng = random.Random(f"{config.seed}/{state.step}")
+            chosen = rng.sample(tasks, min(config.tasks_a_step, len(tasks)))
+            attempts = [
+                Attempt(task, images[task.env_id], rng.randrange(2**31), offered(task, tools))
+                for task in chosen
+                for _ in range(config.rollouts_a_task)
+            ]
+            policy = PointerPolicy(network, state.vocabulary, config.policy_id, config.temperature)
+            trajectories = rollout(policy, attempts, max_calls=config.call_limit or None, workers=[worker])
+            episodes, skipped = judge(chosen, trajectories, tools, config.rollouts_a_task)
+            values = improve(state, accelerator, network, optimizer, episodes) if episodes else {}
+            state.episodes += len(trajectories)
+            state.counts["groups"] = state.counts.get("groups", 0) + len(chosen)
+            state.counts["groups_without_variance"] = state.counts.get("groups_without_variance", 0) + skipped
+            loop.finish_step(
+                reward=fmean(t.reward for t in trajectories),
+                success=fmean(t.success for t in trajectories),
+                calls=fmean(t.calls for t in trajectories),
+                skipped=skipped / len(chosen),
+                **values,
+            )
     return state
+
+
+def offered(task: AgentTask, tools: dict[str, dict[str, Signature]]) -> tuple[ToolSignature, ...]:
+    """Return the signatures of the tools that a task allows."""
+    known = tools[task.env_id]
+    return tuple(
+        ToolSignature(known[name].name, known[name].description, known[name].parameters, known[name].kind)
+        for name in task.tools
+    )
 
 
 def judge(
@@ -101,37 +99,54 @@ def judge(
         if advantages is None:
             skipped += 1
             continue
-        offered = [tools[task.env_id][name] for name in task.tools]
+        signatures = offered(task, tools)
         for member, advantage in zip(members, advantages, strict=True):
-            episode = encode(task.prompt, offered, task.verifier.answer, member.steps, member.answer)
+            episode = encode(task.prompt, signatures, task.verifier.answer, member.steps, member.answer)
             episode.advantage = advantage
             if len(episode.decisions):
                 episodes.append(episode)
     return episodes, skipped
 
 
-def prepare(network: torch.nn.Module, episodes: list[Encoded], state: TrainingState, seed: int) -> list[tuple]:
+def improve(
+    state: TrainingState, accelerator: Accelerator, network: Module, optimizer: Optimizer, episodes: list[Encoded]
+) -> dict[str, float]:
+    """Take the clipped steps of one round; return the mean loss, entropy and share of clipped ratios of the last."""
+    config = state.config
+    network.train()
+    batches = _with_likelihoods(state, network, episodes)
+    total = max(1, sum(int(decisions.chosen.any(-1).sum()) for _, decisions, _ in batches))
+    values: dict[str, float] = {}
+    for _ in range(config.updates):
+        optimizer.zero_grad()
+        values = {"loss": 0.0, "entropy": 0.0, "clipped": 0.0}
+        for batch, decisions, before in batches:
+            now, entropy = log_likelihood(network, batch, decisions)
+            made = decisions.chosen.any(-1)
+            ratio = (now - before).exp()
+            bounded = ratio.clamp(1 - config.clip_low, 1 + config.clip_high)
+            loss = -torch.minimum(ratio * decisions.weights, bounded * decisions.weights)[made].sum() / total
+            accelerator.backward(loss)
+            values["loss"] += loss.item()
+            values["entropy"] += entropy[made].sum().item() / total
+            values["clipped"] += (ratio != bounded)[made].sum().item() / total
+        accelerator.clip_grad_norm_(network.parameters(), config.gradient_limit)
+        optimizer.step()
+    network.eval()
+    return values
+
+
+def _with_likelihoods(
+    state: TrainingState, network: Module, episodes: list[Encoded]
+) -> list[tuple[Batch, Decisions, Tensor]]:
     """Return batches of episodes with the log-probabilities that the present policy gives to their decisions."""
     episodes = sorted(episodes, key=lambda episode: episode.length)
+    seed = state.config.seed * 1_000_003 + state.step
     batches = []
     for start in range(0, len(episodes), _MICRO_BATCH):
         part = episodes[start : start + _MICRO_BATCH]
-        batch, decisions = collate(part, state.vocabulary, network.config.slot, seed + start)
+        batch, decisions = collate(part, state.vocabulary, state.network.config.slot, seed + start)
         with torch.no_grad():
             before, _ = log_likelihood(network, batch, decisions)
         batches.append((batch, decisions, before))
     return batches
-
-
-def surrogate(
-    network: torch.nn.Module, batch, decisions, before: Tensor, config: TrainingConfig
-) -> tuple[Tensor, float, float, int]:
-    """Return the clipped objective summed over decisions, the entropy's sum, how many ratios were clipped, and the
-    number of decisions."""
-    now, entropy = log_likelihood(network, batch, decisions)
-    advantage = decisions.weights
-    ratio = (now - before).exp()
-    bounded = ratio.clamp(1 - config.clip_low, 1 + config.clip_high)
-    made = decisions.chosen.any(-1)
-    objective = torch.minimum(ratio * advantage, bounded * advantage)[made].sum()
-    return objective, entropy[made].sum().item(), (ratio != bounded)[made].float().sum().item(), int(made.sum())

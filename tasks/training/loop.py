@@ -11,12 +11,19 @@ from tasks.training.checkpoints import TrainingState
 from tasks.training.config import Progress
 
 
+class Start:
+    """When a process began to work on a training: the clocks of CPU and wall seconds."""
+
+    def __init__(self) -> None:
+        self.cpu, self.wall = time.process_time(), time.monotonic()
+
+
 class Loop:
     """Counts steps and seconds of one training and says when to stop."""
 
-    def __init__(self, state: TrainingState, workdir: Path) -> None:
+    def __init__(self, state: TrainingState, workdir: Path, started: Start) -> None:
         self.state, self.workdir, self.config = state, workdir, state.config
-        self._cpu, self._wall = time.process_time(), time.monotonic()
+        self._cpu, self._wall = started.cpu, started.wall
 
     def clock(self) -> None:
         """Add the time since the last call to the state."""

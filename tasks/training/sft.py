@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
 
 from tasks.policies.pointer.batches import collate
-from tasks.policies.pointer.encoding import Encoded
 from tasks.policies.pointer.network import log_likelihood
-from tasks.policies.pointer.vocabulary import learn_vocabulary
 from tasks.training.checkpoints import TrainingState
 from tasks.training.config import TrainingConfig
-from tasks.training.encoded import encode_examples
-from tasks.training.loop import Loop
-
-_WINDOW = 4
-"""A batch is drawn from this many times its size of episodes of like length, so that little is padding."""
+from tasks.training.encoded import ExampleStream
+from tasks.training.loop import Loop, Start
 
 
 def train_sft(config: TrainingConfig, workdir: Path) -> TrainingState:
@@ -29,42 +23,40 @@ def train_sft(config: TrainingConfig, workdir: Path) -> TrainingState:
     gives to all positions that mean what the oracle did. Words get new slots in every batch.
 
     Raises:
-        ValueError: if no example can be learnt from.
+        FileNotFoundError, ValueError: if there are no examples.
     """
+    started = Start()
     torch.set_num_threads(config.threads)
-    data = encode_examples(workdir, config)
-    episodes = [episode for episode in data.episodes if len(episode.decisions)]
-    if not episodes:
-        raise ValueError(f"{workdir}: none of {data.counts['examples']} examples can be learnt from: {data.counts}")
+    stream = ExampleStream(workdir, config)
     state = TrainingState.resume(config, workdir)
     if state is None:
-        words = zip(data.families, (episode.words for episode in data.episodes), strict=True)
-        state = TrainingState.start(config, workdir, learn_vocabulary(words))
-        state.counts = data.counts
+        state = TrainingState.start(config, workdir, stream.vocabulary)
+    if state.finished:
+        return state
     accelerator = Accelerator(cpu=True)
     network, optimizer = accelerator.prepare(state.network, state.optimizer)
-    loop = Loop(state, workdir)
-    episodes.sort(key=lambda episode: episode.length)
+    loop = Loop(state, workdir, started)
     network.train()
-    while not state.finished:
-        loop.set_learning_rate()
-        part = draw(episodes, config.batch, random.Random(f"{config.seed}/{state.step}"))
-        batch, decisions = collate(part, state.vocabulary, network.config.slot, config.seed * 1_000_003 + state.step)
-        likelihood, entropy = log_likelihood(network, batch, decisions)
-        made = decisions.weights > 0
-        loss = -likelihood[made].mean()
-        optimizer.zero_grad()
-        accelerator.backward(loss)
-        accelerator.clip_grad_norm_(network.parameters(), config.gradient_limit)
-        optimizer.step()
-        state.episodes += len(part)
-        loop.finish_step(loss=loss.item(), entropy=entropy[made].mean().item())
+    with closing(stream.batches(state.step)) as batches:
+        for encoded in batches:
+            for name, count in encoded.counts.items():
+                state.counts[name] = state.counts.get(name, 0) + count
+            state.cpu_seconds += encoded.cpu_seconds
+            loss_value = entropy_value = 0.0
+            if encoded.episodes:
+                loop.set_learning_rate()
+                seed = config.seed * 1_000_003 + state.step
+                batch, decisions = collate(encoded.episodes, state.vocabulary, state.network.config.slot, seed)
+                likelihood, entropy = log_likelihood(network, batch, decisions)
+                made = decisions.weights > 0
+                loss = -likelihood[made].mean()
+                optimizer.zero_grad()
+                accelerator.backward(loss)
+                accelerator.clip_grad_norm_(network.parameters(), config.gradient_limit)
+                optimizer.step()
+                loss_value, entropy_value = loss.item(), entropy[made].mean().item()
+            state.episodes += len(encoded.episodes)
+            loop.finish_step(loss=loss_value, entropy=entropy_value)
+            if state.finished:
+                break
     return state
-
-
-def draw(episodes: Sequence[Encoded], size: int, rng: random.Random) -> list[Encoded]:
-    """Return episodes of like length, from a list sorted by length; every episode is as likely as any other."""
-    window = min(len(episodes), _WINDOW * size)
-    first = rng.randrange(-window // 2, len(episodes) - window // 2)
-    first = min(max(first, 0), len(episodes) - window)
-    return rng.sample(episodes[first : first + window], min(size, window))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.policies.pointer.units import N_NUMBERS, NOTHING, Unit
+from tasks.policies.pointer.units import N_NUMBERS, NOTHING, Kind, Shape, Unit
 from tasks.policies.pointer.words import value_key
 
 _ZEROS = (0.0,) * N_NUMBERS
-_BLOCK = 256
+_SCHEMA = (Kind.CONSTANT, Kind.FIELD, Kind.TOOL, Kind.PARAMETER, Kind.ASK)
 
 
 class Columns:
@@ -25,7 +25,8 @@ class Columns:
         self.leaves: dict[str, int] = {}
         self._ids: dict[str, int] = {}
         self._sources: dict[str, int] = {}
-        self._table = np.zeros((8, _BLOCK), np.int32)
+        self._rows: list[tuple[int, ...]] = []
+        self._table = np.zeros((8, 0), np.int32)
 
     def __len__(self) -> int:
         return len(self.units)
@@ -37,17 +38,13 @@ class Columns:
     def append(self, unit: Unit) -> None:
         """Add a unit behind the others."""
         place = len(self.units)
-        if place == self._table.shape[1]:
-            self._table = np.concatenate([self._table, np.zeros((8, _BLOCK), np.int32)], axis=1)
         source = self._sources.setdefault(unit.column, len(self._sources)) if unit.column else -1
         leaf = -1
         if unit.column:
             name = unit.column.rpartition("/")[2].rpartition(".")[2]
             leaf = self.leaves.setdefault(name, len(self.leaves))
         identity = -1 if unit.value is NOTHING else self.identity(unit.value)
-        self._table[:, place] = (
-            unit.kind, unit.shape, unit.place, unit.row, unit.step, identity, source, leaf,
-        )  # fmt: skip
+        self._rows.append((unit.kind, unit.shape, unit.place, unit.row, unit.step, identity, source, leaf))
         self.units.append(unit)
         self.numbers.append(unit.numbers or _ZEROS)
         words = self.words
@@ -56,12 +53,43 @@ class Columns:
         for word, weight in unit.values:
             self.values.append((place, words.setdefault(word, len(words)), weight))
 
+    def common(self) -> np.ndarray:
+        """Return a boolean a word: does it name something in a schema, or stand in plain lower-case text?
+
+        Values of rows, names and quoted text do not count, however often they occur.
+        """
+        found = np.zeros(len(self.words), bool)
+        for place, word, _ in self.keys:
+            found[word] |= self.units[place].kind not in (Kind.PROMPT, Kind.SPAN, Kind.TEXT)
+        for place, word, _ in self.values:
+            unit = self.units[place]
+            plain = unit.kind == Kind.PROMPT and unit.shape == Shape.WORD and (unit.value.islower() or unit.place == 1)
+            found[word] |= plain or unit.kind in _SCHEMA
+        return found
+
+    def _whole(self) -> np.ndarray:
+        """Return kind, shape, place, row, step, identity, source and leaf of all units (8 x units)."""
+        done = self._table.shape[1]
+        if done < len(self._rows):
+            self._table = np.concatenate([self._table, np.array(self._rows[done:], np.int32).T], axis=1)
+        return self._table
+
     def table(self, start: int = 0) -> np.ndarray:
         """Return kind, shape, place, row and step of the units from `start` on (5 x units)."""
-        return self._table[:5, start : len(self.units)]
+        return self._whole()[:5, start:]
 
     def _column(self, index: int) -> np.ndarray:
-        return self._table[index, : len(self.units)]
+        return self._whole()[index]
+
+    @property
+    def n_identities(self) -> int:
+        """How many distinct values there are."""
+        return len(self._ids)
+
+    @property
+    def n_sources(self) -> int:
+        """How many observed columns there are."""
+        return len(self._sources)
 
     kinds = property(lambda self: self._column(0))
     shapes = property(lambda self: self._column(1))

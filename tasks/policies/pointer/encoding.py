@@ -26,6 +26,8 @@ class Encoded:
     values: tuple[np.ndarray, np.ndarray, np.ndarray]
     """unit, word, weight of every entry of the two bags of words."""
     words: list[str]
+    common: np.ndarray
+    """W booleans: which words stand in schemas or in plain lower-case text, so may belong to the closed vocabulary."""
     decisions: np.ndarray
     """D x 2: head, unit."""
     candidates: np.ndarray
@@ -37,6 +39,11 @@ class Encoded:
     truncated: int
     advantage: float = 1.0
     """The weight of its decisions in the loss; for reinforcement the group-relative advantage."""
+
+    @property
+    def common_words(self) -> list[str]:
+        """The words that may belong to the closed vocabulary."""
+        return [word for word, common in zip(self.words, self.common, strict=True) if common]
 
     @property
     def length(self) -> int:
@@ -102,6 +109,7 @@ def encode(
         keys=_triples(session.columns.keys),
         values=_triples(session.columns.values),
         words=list(session.columns.words),
+        common=session.columns.common(),
         decisions=np.array([(int(d.head), d.position) for d, _ in kept], np.int32).reshape(-1, 2),
         candidates=np.concatenate(rows).astype(np.int16) if rows else np.zeros((0, 3), np.int16),
         features=pack_flags(np.concatenate([d.features for d, _ in kept])) if kept else np.zeros(0, np.uint16),

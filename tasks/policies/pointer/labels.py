@@ -37,4 +37,6 @@ def targets(values: Sequence[Any], wanted: Any, field: AnswerField | None = None
         return np.zeros(len(values), bool)
     tolerance = field.tolerance if field else 0.0
     unordered = field.unordered if field else False
+    if isinstance(wanted, str):  # the usual case, and the quick one
+        return np.array([value == wanted for value in values], bool)
     return np.array([same(value, wanted, tolerance, unordered) for value in values], bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -20,6 +20,8 @@ from tasks.policies.pointer.words import words_of
 
 MAX_UNITS = 1024
 N_FEATURES = 12
+AGENDA = 4
+"""How many unused values of the prompt are repeated at each choice of a tool."""
 
 
 class Head(IntEnum):
@@ -80,7 +82,14 @@ class Session:
         self._numbers, keys = prompt_values(units)
         self._mentioned = set(keys)
         words = {word for unit in units for word, _ in unit.values}
+        first = len(self.columns)
         self._add(units)
+        names = {field.name for field in answer}
+        self._to_use = [
+            (first + index, self.columns.identity(unit.value))
+            for index, unit in enumerate(units)
+            if unit.kind == Kind.PROMPT and unit.shape != Shape.WORD and unit.value not in names
+        ]
         self._add(signatures.field_units(answer))
         start = len(self.columns)
         self._add([signatures.tool_unit(t.name, t.description, t.parameters, t.kind) for t in tools])
@@ -102,6 +111,7 @@ class Session:
 
     def decide(self) -> Decision:
         """Ask which tool to call next, or whether to finish."""
+        self._add(self._agenda())
         self._add([Unit(Kind.DECIDE, row=self._pending(), step=min(self.step + 1, 31))])
         features = np.zeros((len(self._tool_units), N_FEATURES), np.uint8)
         for index, name in enumerate(self.tools):
@@ -170,12 +180,29 @@ class Session:
             self._source[tool, name] = int(self.columns.column_ids[places[-1]])
             self._loop = (tool, name)
 
+    def _among(self, identities: np.ndarray, members: Iterable[int]) -> np.ndarray:
+        """Return which of the identities are among the members; -1 is never."""
+        table = np.zeros(self.columns.n_identities + 1, bool)
+        table[list(members)] = True
+        return table[identities] & (identities >= 0)
+
+    def _agenda(self) -> list[Unit]:
+        """Return the first values of the prompt (quoted, numbers, codes, dates) that no call has used yet."""
+        units: list[Unit] = []
+        for place, identity in self._to_use:
+            if identity not in self._used_anywhere:
+                unit = self.columns.units[place]
+                units.append(Unit(Kind.AGENDA, unit.keys, unit.values, shape=unit.shape, place=unit.place))
+                if len(units) == AGENDA:
+                    break
+        return units
+
     def _pending(self) -> int:
         """Return 1 + the number of rows that the present loop has not yet used, 0 if there is no loop."""
         if self._loop is None:
             return 0
         inside = self.columns.column_ids == self._source[self._loop]
-        rest = ~np.isin(self.columns.identities[inside], self._used[self._loop])
+        rest = ~self._among(self.columns.identities[inside], self._used[self._loop])
         return min(1 + int(rest.sum()), 23)
 
     def _of_type(self, wanted: str, end: int) -> tuple[list[int], list[Any]]:
@@ -219,18 +246,20 @@ class Session:
         identities, rows, sources = columns.identities[chosen], columns.rows[chosen], columns.column_ids[chosen]
         kinds = columns.kinds[chosen]
         features = np.zeros((len(chosen), N_FEATURES), np.uint8)
-        used = np.isin(identities, self._used.get((tool, name), ()))
+        used = self._among(identities, self._used.get((tool, name), ()))
         features[:, 0] = used
         fresh = np.flatnonzero(~used & (rows > 0))
-        features[fresh[np.unique(sources[fresh], return_index=True)[1]], 1] = 1
+        first = np.zeros(columns.n_sources + 1, np.int64)
+        first[sources[fresh[::-1]]] = fresh[::-1]
+        features[first[sources[fresh]], 1] = 1
         features[:, 2] = sources == self._source.get((tool, name), -1)
         features[:, 3] = (columns.steps[chosen] == min(self.step, 31)) & (kinds == Kind.OBSERVED)
         features[:, 4] = (kinds == Kind.PROMPT) | (kinds == Kind.SPAN)
-        features[:, 5] = np.isin(identities, list(self._used_anywhere)) & ~used
+        features[:, 5] = self._among(identities, self._used_anywhere) & ~used
         features[:, 6] = columns.shapes[chosen] == Shape.QUOTED
         leaf = columns.leaves.get(name, -2)
         features[:, 7] = columns.leaf_ids[chosen] == leaf
-        features[:, 8] = (kinds == Kind.OPTION) & np.array([columns.units[i].numbers != () for i in chosen], bool)
+        features[:, 8] = columns.shapes[chosen] == Shape.CODE
         features[:, 9] = rows > 0
         features[:, 10] = (kinds == Kind.OBSERVED) & (rows == 0)
         features[:, 11] = kinds == Kind.CONSTANT

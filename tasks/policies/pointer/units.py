@@ -37,6 +37,8 @@ class Kind(IntEnum):
     REFUSAL = 13
     DERIVED = 14
     ASK = 15
+    AGENDA = 16
+    """a value of the prompt that no call has used yet, repeated where the next tool is decided"""
 
 
 class Shape(IntEnum):
