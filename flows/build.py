@@ -29,6 +29,7 @@ from tasks.store import (
     read_dataset,
     write_dataset,
 )
+from tasks.store.blobs import blob_key
 from tasks.store.datasets import dataset_key
 
 
@@ -151,6 +152,27 @@ def code_task(store_uri: str, theme_id: str, mined: dict[str, Any], seed: int) -
     return compute(code_tools, store_uri, mined, seed)
 
 
+def _cached(work: Any, store_uri: str, blobs: Sequence[str], *arguments: Any) -> dict[str, Any]:
+    """Run a cached stage; a cached result whose blobs are gone from the store is made again.
+
+    Args:
+        blobs: the names under which the result holds hashes of blobs.
+    """
+    objects = open_store(store_uri)
+    result = stored(work, store_uri)(*arguments)
+    if all(objects.exists(blob_key(result[name])) for name in blobs if name in result):
+        return result
+    return stored(work, store_uri).with_options(refresh_cache=True)(*arguments)
+
+
+def _mined(store_uri: str, *arguments: Any) -> dict[str, Any]:
+    return _cached(mine_task, store_uri, ("database", "snapshot", "provenance", "sources"), store_uri, *arguments)
+
+
+def _coded(store_uri: str, *arguments: Any) -> dict[str, Any]:
+    return _cached(code_task, store_uri, ("tools", "tests"), store_uri, *arguments)
+
+
 MINIMUM_TOOLS = 8
 """An environment with fewer accepted tools is rejected."""
 
@@ -225,15 +247,13 @@ def build_environment(store_uri: str, theme: Theme, settings: Settings) -> dict[
     """
     stages: dict[str, Any] = {}
     try:
-        mined = stored(mine_task, store_uri)(
-            store_uri, theme, settings.corpus, settings.seed, settings.complexify_rounds
-        )
+        mined = _mined(store_uri, theme, settings.corpus, settings.seed, settings.complexify_rounds)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
             row = _not_built(store_uri, theme, "rejected", mined["rejected"], rejections)
         else:
-            coded = stored(code_task, store_uri)(store_uri, theme.theme_id, mined, settings.seed)
+            coded = _coded(store_uri, theme.theme_id, mined, settings.seed)
             stages["code"] = coded["cost"]
             row = _commit(store_uri, theme, mined, coded)
     except Exception as error:  # a broken build is recorded and must not fail the others
@@ -264,7 +284,7 @@ def regenerate_environment(
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
             write_dataset(store, "rejections", f"build-{name}", rejections)
             return {**end, "state": "rejected", "reason": mined["rejected"]}
-        coded = stored(code_task, store_uri)(store_uri, theme.theme_id, mined, settings.seed)
+        coded = _coded(store_uri, theme.theme_id, mined, settings.seed)
         stages["code"] = coded["cost"]
         grown = _commit(store_uri, theme, mined, coded, row)
         counts = {"env_id": grown.env_id, "tools": grown.n_tools}

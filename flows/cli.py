@@ -283,12 +283,16 @@ def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> N
 
 
 @app.command(epilog="Example: agentworld bench")
-def bench(as_json: JsonOption = False) -> None:
-    """Measure the environment engine on this machine: resets, calls and episodes a second on one core."""
+def bench(
+    store: StoreOption = DEFAULT_STORE,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="Time for each figure")] = 2.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure the engine on an environment of the store: resets, calls and judged episodes a second."""
     from flows.bench import measure_engine
 
-    figures = measure_engine()
-    _print(figures, as_json, lambda: _say(*(f"{name:<44} {value:>12,.1f}" for name, value in figures.items())))
+    figures = measure_engine(store, seconds)
+    _print(figures, as_json, lambda: _say(*(f"{name:<32} {value}" for name, value in figures.items())))
 
 
 @app.command(epilog="Example: agentworld gc --delete")
