@@ -15,7 +15,7 @@ from flows.synthesize import world_hash
 from schemas.base import content_hash
 from schemas.episode import ArenaResult, TrainingRun, Trajectory
 from schemas.task import AgentTask
-from tasks.store import environment_rows, load_environment, open_store, read_dataset, write_dataset
+from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, write_dataset
 
 Purpose = Literal["arena", "diagnosis", "development"]
 
@@ -32,6 +32,7 @@ def evaluate_part(
     from tasks.policies import unpack_policy
 
     torch.set_num_threads(1)
+    purpose = marks["purpose"]
     store = open_store(store_uri)
     with measured() as cost:
         tasks_: list[AgentTask] = [
@@ -39,7 +40,13 @@ def evaluate_part(
         ]
         worlds = {env: load_environment(store, env) for _, env in task_keys}
         policy = unpack_policy(checkpoint_of(store_uri, run), temperature=0.0)
-        seen: set[str] = set()
+        learnt = [key for key in list_keys(store, "agent_tasks") if not key.startswith(("arena-", "diagnosis-"))]
+        seen = {
+            t.task_id
+            for key in learnt
+            if key.partition("/")[2] in worlds and purpose == "arena"
+            for t in read_dataset(store, "agent_tasks", key)
+        }
         outcome = evaluate(
             policy,
             tasks_,

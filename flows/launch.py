@@ -16,10 +16,10 @@ from tasks.store import open_store
 def inputs_hash(settings: Settings) -> str:
     """Return the hash of all that decides what a run makes: settings, source documents, data and stage versions."""
     from flows.run import training_missing
-    from tasks import coding, mining, synthesis, themes
+    from tasks import arena, coding, mining, synthesis, themes
 
     found = themes.collect(None if settings.embedded else (), extra_paths=settings.specs)
-    versions = [coding.STAGE_VERSION, mining.STAGE_VERSION, synthesis.STAGE_VERSION]
+    versions = [stage.STAGE_VERSION for stage in (arena, coding, mining, synthesis)]
     return content_hash(
         [
             settings,
