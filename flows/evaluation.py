@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from prefect import task
@@ -15,9 +15,28 @@ from flows.synthesize import world_hash
 from schemas.base import content_hash
 from schemas.episode import ArenaResult, TrainingRun, Trajectory
 from schemas.task import AgentTask
-from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, write_dataset
+from tasks.store import (
+    environment_rows,
+    list_keys,
+    load_environment,
+    open_store,
+    read_dataset,
+    read_table,
+    write_dataset,
+)
 
 Purpose = Literal["arena", "diagnosis", "development"]
+
+
+def _learnt(store_uri: str, env_ids: Collection[str]) -> set[str]:
+    """Return the ids of all tasks of these environments that a training or a choice of settings may have seen."""
+    store = open_store(store_uri)
+    keys = [
+        key
+        for key in list_keys(store, "agent_tasks")
+        if key.partition("/")[2] in env_ids and not key.startswith(("arena-", "diagnosis-"))
+    ]
+    return set(read_table(store, "agent_tasks", keys).column("task_id").to_pylist())
 
 
 def evaluate_part(
@@ -40,13 +59,7 @@ def evaluate_part(
         ]
         worlds = {env: load_environment(store, env) for _, env in task_keys}
         policy = unpack_policy(checkpoint_of(store_uri, run), temperature=0.0)
-        learnt = [key for key in list_keys(store, "agent_tasks") if not key.startswith(("arena-", "diagnosis-"))]
-        seen = {
-            t.task_id
-            for key in learnt
-            if key.partition("/")[2] in worlds and purpose == "arena"
-            for t in read_dataset(store, "agent_tasks", key)
-        }
+        seen = _learnt(store_uri, worlds) if purpose == "arena" else set()
         outcome = evaluate(
             policy,
             tasks_,
