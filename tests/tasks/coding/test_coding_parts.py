@@ -15,6 +15,7 @@ from tasks.coding.mutants import mutants
 from tasks.coding.proposals import find_cases
 from tasks.coding.snapshot import Reader
 from tasks.coding.trial import at, same
+from tasks.coding.witness import altered, find_witness
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,24 @@ def test_cases_reach_every_rule_and_its_edge(shop, state):
     taken = [arguments for arguments, outcome in cases.boundaries if not outcome.code]
     tight = [a for a in taken if state["products"][a["product_id"]]["stock"] == a["quantity"]]
     assert tight, "no order takes exactly what is in stock"
+
+
+def test_a_witness_breaks_the_rules_that_no_row_breaks(depot):
+    """In the depot nobody may settle a paid booking; where none is open and paid, a cell is set so that one is."""
+    with Reader(depot.snapshot) as reader:
+        state = reader.state(depot.database)
+    tame = {**state, "bookings": {key: {**row, "paid": 0} for key, row in state["bookings"].items()}}
+    snapshot = altered(depot.snapshot, ("UPDATE bookings SET paid = 0",))
+    witness = find_witness(depot.database, snapshot, tame, random.Random(0))
+    settle = _action(depot, "settle_booking")
+    codes = {
+        perform(depot.database, settle, witness.state, arguments, "").code
+        for arguments in witness.arguments["settle_booking"]
+    }
+    assert "ALREADY_PAID" in codes
+    with Reader(altered(snapshot, witness.statements)) as reader:
+        assert reader.state(depot.database) == witness.state
+    assert all(row["paid"] == 0 for row in tame["bookings"].values()), "the state was changed"
 
 
 def test_mutants_are_different_faults(shop):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from schemas.database import Column, Database, Table
 from schemas.tool import ToolField
 from tasks.coding import crosscheck, write_tests, write_tools
 from tasks.coding.crosscheck import MUTATION_FLOOR
+from tasks.environment import build_snapshot
 
 
 @pytest.mark.parametrize("world", ["shop", "depot"])
@@ -134,3 +136,42 @@ def test_undeclared_outputs_are_refused(shop, worker):
     more = tools[0].model_copy(update={"outputs": (*tools[0].outputs, ToolField(path="mood", type="string"))})
     result = crosscheck(shop.database, shop.snapshot, [more], tests, worker, mutants_per_tool=0)
     assert any(r.gate == "schema" and "mood" in r.reason for r in result.rejections)
+
+
+def test_a_bare_world_needs_no_special_care(worker):
+    """No documents, no actions, an empty table, a table that is only a key, a reference that nothing fills."""
+    tables = (
+        Table(
+            name="ships", noun="ship", nouns="ships", key="ship_id", origin="mined",
+            columns=(
+                Column(name="ship_id", type="string", role="key"),
+                Column(name="port_id", type="string", role="reference", references="ports.port_id", nullable=True),
+                Column(name="tons", type="number", role="measure", nullable=True),
+            ),
+        ),
+        Table(name="ports", noun="port", nouns="ports", key="port_id", origin="mined",
+              columns=(Column(name="port_id", type="string", role="key"),)),
+    )  # fmt: skip
+    database = Database(
+        env_id="env-bare", theme_id="t", name="Bare", description="", tables=tables, start_time="2026-01-01T00:00:00",
+        snapshot_sha256="",
+    )  # fmt: skip
+    fleet = [{"ship_id": f"s-{n}", "port_id": None, "tons": tons} for n, tons in enumerate((3.5, None, 8.0, 8.0))]
+    for ships, kept in (([], set()), (fleet, {"get", "search", "aggregate"})):
+        snapshot = build_snapshot(database, {"ships": ships, "ports": []}, [])
+        tools = write_tools(database, 0, snapshot)
+        tests = write_tests(database, snapshot, tools, 0)
+        result = crosscheck(database, snapshot, tools, tests, worker, mutants_per_tool=2)
+        told = {rejection.key: rejection.gate for rejection in result.rejections}
+        assert {tool.kind for tool in result.tools if tool.table == "ships"} >= kept, told
+        assert len(result.tools) + len(told) == len(tools)
+        assert set(told.values()) <= {"probe", "mutation", "tests"}, "an empty table shows nothing, but breaks nothing"
+
+
+def test_a_tool_that_crashes_is_refused_with_what_it_said(shop, worker):
+    tools = [tool for tool in write_tools(shop.database, 0, shop.snapshot) if _kind_of(tool) == "get orders"]
+    tests = write_tests(shop.database, shop.snapshot, tools, 0)
+    broken = [_source(tools[0], "    return order", "    return order['no_such_column']")]
+    result = crosscheck(shop.database, shop.snapshot, broken, tests, worker, mutants_per_tool=0)
+    reasons = [rejection.reason for rejection in result.rejections if rejection.key == tools[0].name]
+    assert len(reasons) == 1 and "TOOL_CRASHED" in reasons[0] and "no_such_column" in reasons[0]
