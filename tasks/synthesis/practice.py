@@ -17,7 +17,7 @@ from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.graphs import EASY_LENGTHS, LENGTHS
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.replay import Run, chain_run, execute
-from tasks.synthesis.synthesize import Kind, Writer, make_task
+from tasks.synthesis.synthesize import Kind, Writer, fitting_kinds, make_task
 
 BATCH = 64
 TRIES = 3
@@ -71,7 +71,7 @@ def _practice(
     worker.load(image)
     most = max_calls if max_calls is not None else (3 if easy else 16)
     lengths = EASY_LENGTHS if easy else {k: v for k, v in LENGTHS.items() if k <= most} or {most: 1}
-    kinds = ("graph",) if easy else kinds
+    kinds = ("graph",) if easy else fitting_kinds(writer.atlas, kinds, skills)
     found: list[tuple[AgentTask, Trajectory]] = []
     seen: set[str] = set()
     index = 0

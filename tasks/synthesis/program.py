@@ -25,9 +25,6 @@ from tasks.synthesis.families.update_each import update_each
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.prompt import Speaker
 
-TARGETED_FACTOR = 8.0
-"""How much more likely a family is drawn that trains a wanted skill."""
-
 
 @dataclass(frozen=True)
 class Family:
@@ -66,12 +63,13 @@ def build_program(
 
     Args:
         links: the environment's links (`families.kit.find_links`), computed once.
-        skills: skills that the program should exercise; families that do are drawn more often.
+        skills: skills that the program should exercise; only families that do are drawn, by how many of them they do.
         written: how many programs of each family there are already; the more, the less often it is drawn.
     """
-    weights = {family.name: TARGETED_FACTOR if set(skills) & set(family.skills) else 1.0 for family in FAMILIES}
-    for name, count in (written or {}).items():
-        weights[name] /= 1 + count
+    fitting = [family for family in FAMILIES if set(skills) & set(family.skills)] if skills else list(FAMILIES)
+    weights = {family.name: float(len(set(skills) & set(family.skills)) or 1) for family in fitting}
+    for name in weights:
+        weights[name] /= 1 + (written or {}).get(name, 0)
     by_name = {family.name: family for family in FAMILIES}
     speaker = Speaker(atlas, rng, phrasing)
     kit = Kit(atlas, rng, speaker, links)

@@ -121,6 +121,7 @@ def synthesize(
     rejections: list[Rejection] = []
     limit = max_candidates if max_candidates is not None else CANDIDATES_PER_TASK * n + 10
     index = 0
+    kinds = fitting_kinds(writer.atlas, kinds, skills)
     with Bench(image, worker) as bench:
         judge = _Judge(bench, writer.atlas, signatures, database.env_id, min_calls, max_calls)
         while len(tasks) < n and index < limit:
@@ -135,6 +136,14 @@ def synthesize(
                 tasks.append(task.model_copy(update={"arm": arm, "guideline_id": guideline_id, "seed": seed}))
             index += 1
     return SynthesisResult(tuple(tasks), tuple(rejections), _stats(tasks, rejections, time.process_time() - started))
+
+
+def fitting_kinds(atlas: Atlas, kinds: Sequence[Kind], skills: Sequence[str] | None) -> Sequence[Kind]:
+    """Return the kinds of task that can exercise the skills: chains exercise kinds of tools, programs constructs."""
+    chained = {tool.kind for tool in atlas.tools.values()} - {"document"}
+    if not skills or chained & set(skills) or "program" not in kinds:
+        return kinds
+    return tuple(kind for kind in kinds if kind == "program")
 
 
 def _stats(tasks: Sequence[AgentTask], rejections: Sequence[Rejection], seconds: float) -> dict[str, Any]:
