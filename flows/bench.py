@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flows.cli import Refused
+from flows.errors import Refused
 from flows.report import machine, released_tasks
 from tasks.environment import EnvironmentImage
 from tasks.sandbox.benchmark import measure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from flows.cli import Refused
+from flows.errors import Refused
 from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, read_release
 
 KINDS = ("environments", "themes", "tasks", "releases", "runs")

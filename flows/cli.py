@@ -41,10 +41,6 @@ QuickOption = Annotated[
 EmbeddedOption = Annotated[bool, typer.Option("--embedded/--no-embedded", help="Use the embedded themes as well")]
 
 
-class Refused(Exception):
-    """What the user asked for cannot be done; the message says what, where and what to do."""
-
-
 def _settings(
     seed: int | None = None,
     quick: bool = False,
@@ -317,6 +313,7 @@ def main() -> None:
         typer.echo("agentworld: interrupted; what was finished is kept, run it again to go on", err=True)
         sys.exit(1)
     except Exception as error:
+        from flows.errors import Refused
         from tasks.store.objects import StoreError
 
         if not isinstance(error, StoreError | Refused):

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from flows.cli import Refused
 from flows.console import console, out
+from flows.errors import Refused
 from flows.runtime import home
 from tasks.store import open_store
 

@@ -1,0 +1,52 @@
+"""The command line without a run: help, exit codes, clear refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+COMMANDS = (
+    "run", "up", "discover", "build", "rebuild", "synthesize", "train", "arena", "evolve", "audit", "ls", "show",
+    "play", "doctor", "bench", "gc",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(agentworld, command):
+    done = agentworld(command, "--help")
+    assert done.returncode == 0 and f"Example: agentworld {command}" in done.stdout
+    assert command == "up" or "--json" in done.stdout or command == "play"
+
+
+def test_help_imports_nothing_heavy(agentworld, surroundings):
+    import subprocess
+    import sys
+
+    code = "import sys, flows.cli; print([m for m in ('prefect','torch','polars','pyarrow','pydantic') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], env=surroundings, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ls", "--store", "gs://bucket"), "unknown scheme"),
+        (("ls", "nonsense", "--store", "{tmp}"), "the kinds are"),
+        (("show", "nothing", "--store", "{tmp}"), "no single task"),
+        (("ls", "--store", "/dev/null/store"), "cannot write to the store"),
+        (("arena", "--store", "{tmp}", "--seed", "x"), "not a valid int"),
+        (("bench", "--store", "{tmp}"), "no tasks in"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_code_2(agentworld, tmp_path, words, said):
+    done = agentworld(*(word.format(tmp=tmp_path / "store") for word in words))
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_says_what_there_is(agentworld, tmp_path):
+    done = agentworld("doctor", "--json", "--store", str(tmp_path / "store"))
+    found = {finding["what"]: finding for finding in json.loads(done.stdout)}
+    assert found["store"]["state"] == "ok" and found["sandbox"]["state"] in ("ok", "weak")
+    assert {"training", "browser", "models", "prefect", "corpora"} <= found.keys()
