@@ -53,7 +53,7 @@ def assemble(
     left_out = list(rejections)
     tables = _parents_first(with_counts(draft))
     name = theme.name
-    actions = cite(draft.actions, draft.headings, theme)
+    actions = cite(draft.actions, draft.headings, theme, tables)
     kept, dropped = _documents(theme, documents)
     left_out += dropped
     rules = Document(

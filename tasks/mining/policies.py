@@ -11,22 +11,28 @@ from tasks.mining.workflows.nouns import stems
 DOCUMENT = "policies.md"
 """The name of the document that states the rules."""
 
-_DULL = set(stems("must the and for with not one that this only may more than most least will its are has have been"))
-_LEAST_SHARED = 2
-"""A sentence of the source is cited for a rule if it shares as many telling words with it."""
+_DULL = set(stems("must many the and for with not one that this only may more than most least will its are has have"))
+_SAME = {"seat": "plac", "fewer": "enough", "free": "left", "capacity": "left", "quota": "limit"}
+"""Stems that stand for one another in rules."""
+_STRONG = {"suspend": 2}
+"""Stems that count for more than one."""
 
 
-def cite(actions: Sequence[Action], headings: dict[str, str], theme: Theme) -> list[Action]:
+def cite(
+    actions: Sequence[Action], headings: dict[str, str], theme: Theme, tables: Sequence[Table] = ()
+) -> list[Action]:
     """Return the actions with each rule's `cites`: the policy document's heading, and the source's own sentence.
 
-    A theme's sentence is cited where it shares the action's verb or noun and at least two telling words with the rule.
+    A theme's sentence is cited only where it speaks of the action and shares telling words with the rule, so that
+    most rules cite the policy document alone. The nouns of `tables` tell nothing: many rules have them.
     """
+    nouns = {root for table in tables for root in stems(table.noun)}
     cited = []
     for action in actions:
         rules = []
         for rule in action.rules:
             places = [f"{DOCUMENT}#{headings[action.name]}"]
-            sentence = source_sentence(action, rule, theme)
+            sentence = source_sentence(action, rule, theme, nouns)
             if sentence:
                 places.append(f'{theme.source_uri}: "{sentence}"')
             rules.append(rule.model_copy(update={"cites": "; ".join(places)}))
@@ -34,18 +40,24 @@ def cite(actions: Sequence[Action], headings: dict[str, str], theme: Theme) -> l
     return cited
 
 
-def source_sentence(action: Action, rule: Rule, theme: Theme) -> str:
-    """Return the sentence of the theme's rules that says most clearly what a rule says; '' if none does."""
-    about = set(stems(action.name))
-    said = (set(stems(f"{rule.message} {rule.code}")) | about) - _DULL
+def source_sentence(action: Action, rule: Rule, theme: Theme, nouns: set[str]) -> str:
+    """Return the sentence of the theme's rules that says what a rule says; '' if none surely does.
+
+    It must name the action's verb or noun and share two telling words with the rule.
+    """
+    about = _roots(action.name)
+    said = _roots(f"{rule.message} {rule.code}") - _DULL - about - nouns
     best, best_score = "", 0
     for sentence in theme.rules:
-        theirs = set(stems(sentence)) - _DULL
-        shared = (said & theirs) - about
-        score = len(shared) + len(about & theirs)
-        if len(shared) >= _LEAST_SHARED and about & theirs and score > best_score:
-            best, best_score = sentence, score
+        theirs = _roots(sentence)
+        shared, same = sum(_STRONG.get(root, 1) for root in said & theirs), len(about & theirs)
+        if shared >= 2 and same >= 1 and 2 * shared + same > best_score:
+            best, best_score = sentence, 2 * shared + same
     return best
+
+
+def _roots(text: str) -> set[str]:
+    return {_SAME.get(root, root) for root in stems(text)}
 
 
 def render(

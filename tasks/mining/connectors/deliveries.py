@@ -134,7 +134,7 @@ def build(at: Setting) -> Workflow | None:
 def _place(at: Setting) -> Table | None:
     mined = [t for t in at.draft.tables.values() if t.origin == "mined" and t.rows >= 5 and t.label]
     places = [t for t in mined if _PLACES & set(stems(f"{t.noun} {t.name}"))]
-    return max(places, key=lambda t: (t.name != at.resource.name, t.rows, t.name), default=None)
+    return max(places, key=lambda t: (t.name != at.resource.name, t.name), default=None)
 
 
 DELIVERIES = Connector("deliveries", frozenset({"transition", "join", "get", "conditional", "update"}), build)

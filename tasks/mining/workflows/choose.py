@@ -15,6 +15,8 @@ from tasks.mining.workflows.plan import Archetype, Wording
 MINIMUM_ROWS = 20
 """A workflow is about a mined table of at least as many rows."""
 
+_NEAR, _CLOSE = 3, 0.75
+"""A second process is drawn from so many of the next best, if they reach this share of the best one's score."""
 _PEOPLE = set(stems("customer player member patient person user"))
 
 
@@ -43,8 +45,9 @@ def theme_words(theme: Theme) -> dict[str, float]:
 def choose(theme: Theme, tables: Sequence[Table], count: int = 2) -> list[Match]:
     """Return the `count` processes that fit a theme best, the best first, about different tables where possible.
 
-    The score is the weighted sum of the archetype's cues in the theme; ties are broken by the hash of theme and
-    name, so that themes which say nothing still differ. Without a table of enough rows the result is empty.
+    The score is the weighted sum of the archetype's cues in the theme and how well a table serves it. The main
+    process has the highest; of further ones that are nearly as good the hash of theme and name takes one, so that
+    environments differ in structure. Without a table of enough rows the result is empty.
     """
     words = theme_words(theme)
     usable = [table for table in tables if table.rows >= MINIMUM_ROWS and table.origin == "mined"]
@@ -61,7 +64,11 @@ def choose(theme: Theme, tables: Sequence[Table], count: int = 2) -> list[Match]
         ranked.append((score, content_hash([theme.theme_id, archetype.name]), archetype, telling))
     ranked.sort(key=lambda entry: (-entry[0], entry[1]))
     matches: list[Match] = []
-    for score, _, archetype, telling in ranked[:count]:
+    while ranked and len(matches) < count:
+        near = [entry for entry in ranked[:_NEAR] if entry[0] >= _CLOSE * ranked[0][0]] if matches else ranked[:1]
+        chosen = min(near, key=lambda entry: entry[1])
+        ranked.remove(chosen)
+        score, _, archetype, telling = chosen
         taken = {match.resource.name for match in matches}
         resource = max(
             [table for table in usable if _serves(archetype, table)] or usable,
@@ -74,12 +81,13 @@ def choose(theme: Theme, tables: Sequence[Table], count: int = 2) -> list[Match]
 def _fit(archetype: Archetype, table: Table, words: dict[str, float]) -> float:
     """How well a mined table serves as what a process is about: named by the archetype, by the theme, labelled."""
     noun = stems(table.noun)
-    wanted = set(stems(archetype.resources))
+    wanted = stems(archetype.resources)
+    bonus = {root: 3.5 - place / len(wanted) for place, root in enumerate(wanted)}
     score = 0.0
     for root, share in zip(reversed(noun), (1.0, 0.4, 0.4), strict=False):
-        score = max(score, share * (3.0 * (root in wanted) + words.get(root, 0.0)))
+        score = max(score, share * (bonus.get(root, 0.0) + words.get(root, 0.0)))
     referring = sum(1 for column in table.columns if column.role == "reference")
-    return score + 3.0 * bool(table.label) - 0.5 * referring + 0.5 * (table.rows >= 100)
+    return score + 3.0 * bool(table.label) - 0.2 * referring + 0.5 * (table.rows >= 100)
 
 
 def _serves(archetype: Archetype, table: Table) -> bool:

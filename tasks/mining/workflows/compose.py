@@ -117,7 +117,7 @@ def _link_islands(draft: Draft, seeds: list[tuple[str, Seed]]) -> list[tuple[str
         island = [table for table in draft.tables.values() if table.name not in reached]
         if not island:
             return list(by_name.values())
-        target = max(island, key=lambda t: (bool(t.label), -abs(len(draft.rows[t.name]) - 60), t.name))
+        target = max(island, key=lambda t: (bool(t.label), t.name))
         place = bool(_PLACES & set(stems(target.noun)))
         near = [name for name in units if name in reached] or [people]
         owner = people if place else near[len(reached) % len(near)]

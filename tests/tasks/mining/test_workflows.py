@@ -126,6 +126,31 @@ class _Frozen(Draft):
         return dict(super().target(table, row, column))
 
 
+@pytest.mark.parametrize("archetype", ARCHETYPES, ids=lambda one: one.name)
+def test_invariants_survive_any_sequence_of_actions(archetype: Archetype) -> None:
+    draft = composed(archetype, ARCHETYPES[9] if archetype is not ARCHETYPES[9] else ARCHETYPES[10], seed=11)
+    workflow = archetype.build(_names(archetype, draft))
+    rng = Random(5)
+    simulator = Simulator(draft, rng)
+    own = [action for action in workflow.actions if action.name not in ("suspend", "reinstate")]
+    done = 0
+    for n in range(600):
+        action = rng.choice(own)
+        table = draft.tables[action.table]
+        row = {} if action.kind == "create" else draft.rows[table.name][draft.some_key(table.name, rng, 1.0)]
+        moment = Moment(draft, rng, table, dict(row), 2000 + n, START)
+        try:
+            columns = [table.column(name) for name in action.parameters]
+            filled = draft.fill(moment, columns, workflow.samples.get(action.name, {}))
+        except (ValueError, KeyError):
+            continue
+        done += simulator.perform(action, row, {name: filled[name] for name in action.parameters}, START) == ""
+    assert done > 60
+    connection = opened(build_snapshot(record(draft), {name: list(rows.values()) for name, rows in draft.rows.items()}))
+    for invariant in draft.invariants:
+        assert connection.execute(invariant.violations).fetchall() == [], invariant.meaning
+
+
 def test_a_refusal_changes_nothing_and_names_its_rule() -> None:
     draft = composed(ARCHETYPES[0], ARCHETYPES[1])
     create = next(a for a in draft.actions if a.name == "create_session_booking")

@@ -163,10 +163,10 @@ def build(n: Names) -> Workflow:
 
 ALLOCATION = Archetype(
     "allocation",
-    "sample:3 batch:2 allocate:3 allocation:3 material:2 isotope:3 element:2.5 reagent:3 dispatch:2 "
+    "sample:3 batch:1 allocate:3 allocation:3 material:2 isotope:3 element:2.5 reagent:3 dispatch:2 "
     "chemical:2 periodic:2 stock:1 offer:2 win-back:3 voucher:3 campaign:2 kit:2 grant:1 token:1 colour:2 "
     "glycol:2 fluid:2 printed:2",
-    "element isotope chemical colour customer star currency species emoji unit",
+    "element isotope chemical colour customer star species emoji unit",
     "client",
     (
         Wording("isotope element chemical laboratory periodic", "laboratory", "material batch", "sample request"),

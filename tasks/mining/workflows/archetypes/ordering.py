@@ -178,7 +178,7 @@ ORDERING = Archetype(
     "ordering",
     "order:3 purchase:3 cart:3 product:2 price:1.5 stock:2 sale:2 store:1.5 shop:3 buy:2 retail:3 catalog:1.5 "
     "win-back:2 customer:1.5 marketplace:2 subscriber:1",
-    "product item element model colour emoji gene set",
+    "product currency item element model colour emoji gene set",
     "client",
     (
         Wording("element isotope chemical laboratory compound", "researcher", "reagent pack", "reagent order"),
@@ -186,6 +186,7 @@ ORDERING = Archetype(
         Wording("model machine learning", "subscriber", "compute package", "compute order"),
         Wording("data dataset exchange", "subscriber", "data product", "data order"),
         Wording("colour palette design paint", "designer", "paint offer", "paint order"),
+        Wording("currency exchange rate bank", "client", "banknote offer", "exchange order"),
         Wording("", "buyer", "{resource} offer", "supply order"),
     ),
     build,

@@ -197,8 +197,8 @@ def build(n: Names) -> Workflow:
 SUBSCRIPTIONS = Archetype(
     "subscriptions",
     "subscribe:3 subscription:3 watchlist:3 watch:2 alert:2 notification:3 notify:2 monitor:2 follow:2 feed:2 "
-    "quota:2 limit:1 time:1 convert:1 trend:2 search:1.5 certificate:1 indicator:1.5 emoji:1 message:1.5 "
-    "rate:1 region:1 country:1",
+    "quota:2 trend:2 certificate:1 indicator:1.5 emoji:1 "
+    "",
     "currency country city zone company certificate package quota model status indicator",
     "client",
     (
