@@ -23,7 +23,10 @@ def test_help_imports_nothing_heavy(agentworld, surroundings):
     import subprocess
     import sys
 
-    code = "import sys, flows.cli; print([m for m in ('prefect','torch','polars','pyarrow','pydantic') if m in sys.modules])"
+    code = (
+        "import sys, flows.cli\n"
+        "print([m for m in ('prefect', 'torch', 'polars', 'pyarrow', 'pydantic') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], env=surroundings, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
