@@ -13,7 +13,9 @@ from schemas.task import Call, Change, Verifier
 from tasks.environment import verify
 from tasks.synthesis.atlas import Atlas, options
 from tasks.synthesis.draft import references, renumber
+from tasks.synthesis.families.kit import changes
 from tasks.synthesis.replay import Bench, Run
+from tasks.synthesis.rules import allowed
 from tasks.synthesis.trace import trace_calls
 
 MOST_DROPS = 6
@@ -161,9 +163,6 @@ def neighbour(atlas: Atlas, run: Run, tool: str, name: str, value: Any, rng: ran
 
 def extra_write(atlas: Atlas, run: Run, rng: random.Random) -> Call | None:
     """Return a write that the rules allow on a row that the oracle left alone, None if there is none."""
-    from tasks.synthesis.families.kit import changes
-    from tasks.synthesis.rules import allowed
-
     touched = {(change.table, change.key) for change in run.changes}
     found = [c for c in changes(atlas) if c.action.kind == "transition"]
     rng.shuffle(found)

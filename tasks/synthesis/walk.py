@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import networkx as nx
 
+from tasks.synthesis.graph import starts
+
 TARGETED_FACTOR = 5.0
 """How much more likely a walk steps to a tool of a kind that a guideline asks for."""
 
@@ -21,8 +23,6 @@ def ordered(
 
     `current` is the tool that the walk stands at (None: the start). The walker takes the first that can be bound.
     """
-    from tasks.synthesis.graph import starts
-
     if current is None:
         weights = {name: 1.0 for name in starts(graph)}
     else:

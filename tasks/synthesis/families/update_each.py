@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from tasks.synthesis.atlas import required
+from collections.abc import Sequence
+from typing import Any
+
+from schemas.database import Column
+from schemas.tool import Tool
+from tasks.synthesis.atlas import Row, required
 from tasks.synthesis.draft import Condition, Draft
-from tasks.synthesis.families.kit import Kit, Program, dividing, few, shown
+from tasks.synthesis.families.kit import Change, Kit, Program, dividing, few, shown
 from tasks.synthesis.filters import argument_value, is_sayable, matching, row_prefix
 from tasks.synthesis.phrases import listing, literal
 from tasks.synthesis.writers import new_values
@@ -50,7 +55,10 @@ def update_each(kit: Kit) -> Program | None:
     return None
 
 
-def _program(kit, change, finder, conditions, values, chosen, measure) -> Program:  # type: ignore[no-untyped-def]
+def _program(
+    kit: Kit, change: Change, finder: Tool, conditions: Sequence[Condition], values: Sequence[tuple[str, Any]],
+    chosen: Sequence[Row], measure: Column,
+) -> Program:  # fmt: skip
     table = kit.atlas.tables[change.action.table]
     fields = {f.entity.partition(".")[2]: f for f in change.tool.inputs if f.path != change.key}
     given = ", ".join(f"{fields[name].path}={argument_value(fields[name], value)!r}" for name, value in values)
