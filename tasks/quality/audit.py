@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,10 @@ import pyarrow as pa
 from schemas.base import Record, canonical_json
 from schemas.environment import Rejection
 from schemas.episode import QualityResult
-from tasks.quality.contracts import IN_RELEASE, Contract
-from tasks.quality.frames import fold, frame_of, take, to_records
+from tasks.quality.contracts import IN_RELEASE, ColumnContract, Contract
+from tasks.quality.frames import fold, frame_of, missing_values, take, to_records
 from tasks.quality.links import Links, key_texts
-from tasks.quality.suites import FITS_RECORD, Check, checks_of, reference_column
+from tasks.quality.suites import FITS_RECORD, HAS_REQUIRED, Check, checks_of, reference_column
 from tasks.quality.validate import Outcome, Validator
 
 PART = "_part"
@@ -151,18 +151,31 @@ def _validate(
         records[row] = record
     if not table.num_rows:
         return records, [_empty(check) for check in checks]
-    keys = links.texts(name, contract.key)
-    derived: dict[str, list[Any]] = {
-        IN_RELEASE: [not reason for reason in held],
-        FITS_RECORD: [not isinstance(record, str) for record in records],
-        **{what: [key not in wrong for key in keys] for what, wrong in findings.items()},
-    }
-    for check in checks:
-        if check.gate == "reference":
-            reference = check.arguments["column"].partition(" in ")[2]
-            derived[reference_column(check.columns, reference)] = links.leads(name, check.columns, reference)
-    outcomes = validator.validate(name, frame_of(table, contract, derived), checks)
+    derived = _derived(name, links, held, findings, records)
+    outcomes = validator.validate(name, frame_of(table, contract, derived, checks), checks)
     return records, [_with_samples(outcome, links, name, records, findings) for outcome in outcomes]
+
+
+def _derived(
+    name: str,
+    links: Links,
+    held: list[str],
+    findings: Mapping[str, Mapping[str, str]],
+    records: Sequence[Record | str],
+) -> dict[str, list[Any]]:
+    """Return the frame's derived columns; what only a release asks is null for rows that are held back."""
+    contract, keys = links.contracts[name], links.texts(name, links.contracts[name].key)
+    asked: dict[str, list[bool | None]] = {FITS_RECORD: [not isinstance(record, str) for record in records]}
+    asked |= {what: [key not in wrong for key in keys] for what, wrong in findings.items()}
+    for constraint in (*contract.columns, *contract.rules):
+        if constraint.references:
+            columns = (constraint.name,) if isinstance(constraint, ColumnContract) else constraint.columns
+            column = reference_column(columns, constraint.references)
+            asked[column] = links.leads(name, columns, constraint.references)
+    for column, values in asked.items():
+        asked[column] = [None if reason else value for value, reason in zip(values, held, strict=True)]
+    missing = missing_values(links.tables[name], contract)
+    return {IN_RELEASE: [not reason for reason in held], HAS_REQUIRED: [not columns for columns in missing], **asked}
 
 
 def _with_samples(
@@ -175,6 +188,9 @@ def _with_samples(
     if check.gate == "reference":
         texts = links.texts(name, check.columns)
         return replace(outcome, samples=tuple(dict.fromkeys(texts[row] for row in rows)))
+    if check.gate == "required":
+        missing = missing_values(links.tables[name], links.contracts[name])
+        return replace(outcome, samples=tuple(dict.fromkeys(f"no {missing[row]}" for row in rows)))
     if check.gate == "record_type":
         return replace(outcome, samples=tuple(dict.fromkeys(str(records[row]) for row in rows)))
     if check.gate == "finding":
@@ -186,12 +202,12 @@ def _with_samples(
 def _empty(check: Check) -> Outcome:
     """Return the outcome over no rows: every check holds but a minimum of rows."""
     least = int(check.arguments.get("min_value") or 0) if check.gate == "rows" else 0
-    return Outcome(check, success=not least, evaluated=0, observed="0" if check.gate == "rows" else "")
+    return Outcome(check, success=not least, evaluated=0, observed="0 rows" if check.gate == "rows" else "")
 
 
 def _without_columns(name: str, table: pa.Table, contract: Contract, validator: Validator) -> list[Outcome]:
     """Return the one outcome of a table that lacks a column of the contract: no other check can be asked of it."""
-    return validator.validate(name, frame_of(table, contract, {}), checks_of(contract)[:1])
+    return validator.validate(name, frame_of(table, contract, {}, ()), checks_of(contract)[:1])
 
 
 def _reasons(
@@ -208,10 +224,13 @@ def _reasons(
         check = outcome.check
         if not outcome.failed or not outcome.rows:
             continue
+        missing = missing_values(table, links.contracts[name]) if check.gate == "required" else []
         shown = [column for column in check.columns if column in table.column_names]
         values = key_texts(take(table.select(shown), outcome.rows), shown) if shown else [""] * len(outcome.rows)
         for row, value in zip(outcome.rows, values, strict=True):
-            if check.gate == "record_type":
+            if check.gate == "required":
+                reason = f"it has no {missing[row]}"
+            elif check.gate == "record_type":
                 reason = f"it does not fit its record type: {records[row]}"
             elif check.gate == "finding":
                 reason = findings[check.columns[0]][keys[row]]

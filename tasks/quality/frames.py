@@ -12,10 +12,12 @@ from schemas.arrow import from_table
 from schemas.base import Record
 from schemas.datasets import DATASETS
 from tasks.quality.contracts import Contract
+from tasks.quality.suites import Check, masked, presence_column
 
 
-def frame_of(table: pa.Table, contract: Contract, derived: Mapping[str, Sequence[Any]]) -> Any:
-    """Return a pandas frame of a table's columns and the derived ones.
+def frame_of(table: pa.Table, contract: Contract, derived: Mapping[str, Sequence[Any]], checks: Sequence[Check]) -> Any:
+    """Return the pandas frame that the checks name: a table's columns, the derived ones, and for each check with a
+    condition its columns with null wherever the condition does not hold.
 
     Lists become the number of their items, which is all that contracts say of them. The index is the row's number.
     """
@@ -28,7 +30,40 @@ def frame_of(table: pa.Table, contract: Contract, derived: Mapping[str, Sequence
     frame = pa.table(columns).to_pandas()
     for name, values in derived.items():
         frame[name] = list(values)
-    return frame
+    for check in checks:
+        if check.gate == "not_null":
+            frame[presence_column(check.columns[0])] = frame[check.columns[0]].notna()
+        mask = None
+        for name, values in check.where.items():
+            holds = frame[name].isin(list(values))
+            mask = holds if mask is None else mask & holds
+        for name in _sources(check) if check.where else ():
+            frame[masked(name, check.where)] = frame[name].astype(object).where(mask, None)
+    return frame.copy()
+
+
+def _sources(check: Check) -> list[str]:
+    """Return the frame's columns that a check with a condition looks at."""
+    named = [check.arguments.get(name, "") for name in ("column", "column_A", "column_B")]
+    named += check.arguments.get("column_list", [])
+    suffix = masked("", check.where)
+    return [name.removesuffix(suffix) for name in named if name]
+
+
+def missing_values(table: pa.Table, contract: Contract) -> list[str]:
+    """Return for each row its required columns without a value and its numbers that are none, joined by commas."""
+    found = [""] * table.num_rows
+    for column in contract.columns:
+        values = table.column(column.name)
+        bad = pc.is_null(values) if column.required else None
+        if column.type == "number":
+            strange = pc.fill_null(pc.is_nan(values), False)
+            bad = strange if bad is None else pc.or_(bad, strange)
+        if bad is not None and pc.any(bad).as_py():
+            for row, missing in enumerate(bad.to_pylist()):
+                if missing:
+                    found[row] += f", {column.name}" if found[row] else column.name
+    return found
 
 
 def take(table: pa.Table, rows: Iterable[int]) -> pa.Table:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from schemas.base import Scalar
-from tasks.quality.contracts import IN_RELEASE, ColumnContract, Constraint, Contract, Where
+from tasks.quality.contracts import IN_RELEASE, Constraint, Contract, Where, target
 
 FITS_RECORD = "fits its record type"
+HAS_REQUIRED = "has every required value"
 
 
 @dataclass(frozen=True)
@@ -34,32 +36,36 @@ class Check:
     @property
     def name(self) -> str:
         """The expectation's name with its condition: what `quality_results` lists it under."""
-        name = EXPECTATIONS.get(self.gate, self.gate)
-        return f"{name} ({_condition_words(self.where)})" if self.where else name
+        name = DERIVED.get(self.gate) or re.sub(r"(?<!^)(?=[A-Z](?![A-Z]))", "_", self.expectation).lower()
+        return name + _suffix(self.where)
 
 
-EXPECTATIONS = {
-    "columns": "expect_table_columns_to_match_set",
-    "rows": "expect_table_row_count_to_be_between",
+DERIVED = {
     "not_null": "expect_column_values_to_not_be_null",
-    "allowed": "expect_column_values_to_be_in_set",
-    "range": "expect_column_values_to_be_between",
-    "pattern": "expect_column_values_to_match_regex",
-    "length": "expect_column_value_lengths_to_be_between",
-    "json": "expect_column_values_to_be_json_parseable",
-    "at_most": "expect_column_pair_values_a_to_be_greater_than_b",
-    "unique": "expect_compound_columns_to_be_unique",
+    "required": "expect_required_values_to_be_there",
     "reference": "expect_referenced_row_to_exist",
     "record_type": "expect_row_to_fit_record_type",
     "finding": "expect_what_it_names_to_be_stored",
 }
-"""The name that each gate's outcomes are listed under: Great Expectations' own where it is one of its expectations;
-the others are expectations over a column that the frame derives."""
+"""What the outcomes of expectations over derived columns are listed as; all others have Great Expectations' names.
+
+A derived column is true, false, or null where the check does not apply: Great Expectations leaves nulls out.
+"""
 
 
 def reference_column(columns: Sequence[str], reference: str) -> str:
     """Return the name of the frame's column that says whether a reference leads to a row."""
     return f"{'+'.join(columns)} in {reference}"
+
+
+def presence_column(name: str) -> str:
+    """Return the name of the frame's column that says whether a column has a value."""
+    return f"{name} is there"
+
+
+def masked(name: str, where: Where) -> str:
+    """Return the name of the frame's column that is null where a condition does not hold, and else is that column."""
+    return name + _suffix(where)
 
 
 def checks_of(contract: Contract, findings: Sequence[str] = ()) -> list[Check]:
@@ -69,7 +75,6 @@ def checks_of(contract: Contract, findings: Sequence[str] = ()) -> list[Check]:
         findings: names of frame columns with findings from outside (is what a row names stored?).
     """
     names = tuple(column.name for column in contract.columns)
-    released: Where = {IN_RELEASE: (True,)}
     key = ", ".join(contract.key)
     checks = [
         Check("columns", (), "the columns are those of the contract", "ExpectTableColumnsToMatchSet",
@@ -77,22 +82,28 @@ def checks_of(contract: Contract, findings: Sequence[str] = ()) -> list[Check]:
         Check("rows", (), f"there are at least {contract.minimum_rows} rows", "ExpectTableRowCountToBeBetween",
               {"min_value": contract.minimum_rows}, severity="warning"),
     ]  # fmt: skip
-    if len(contract.key) == 1:
-        unique = ("ExpectColumnValuesToBeUnique", {"column": contract.key[0]})
+    where: Where = {IN_RELEASE: (True,)} if may_be_held_back(contract) else {}
+    columns = [masked(name, where) for name in contract.key]
+    if len(columns) == 1:
+        unique: tuple[str, dict[str, Any]] = ("ExpectColumnValuesToBeUnique", {"column": columns[0]})
     else:
-        unique = ("ExpectCompoundColumnsToBeUnique", {"column_list": list(contract.key)})
-    checks.append(Check("unique", contract.key, f"{key}: no two rows have the same", *unique, where=released))
-    checks.append(
-        Check("record_type", (), "the row fits its record type", "ExpectColumnValuesToBeInSet",
-              {"column": FITS_RECORD, "value_set": [True]}, released)
-    )  # fmt: skip
+        unique = ("ExpectCompoundColumnsToBeUnique", {"column_list": columns})
+    checks.append(Check("unique", contract.key, f"no two rows have the same {key}", *unique, where=where))
+    derived = [
+        ("required", (), "every required value is there, and every number is one", HAS_REQUIRED),
+        ("record_type", (), "the row fits its record type", FITS_RECORD),
+        *(("finding", (name,), f"{name}: stored, whole and as the hash says", name) for name in findings),
+    ]
     checks += [
-        Check("finding", (name,), f"{name}: it is stored, whole and as its hash says", "ExpectColumnValuesToBeInSet",
-              {"column": name, "value_set": [True]}, released)
-        for name in findings
+        Check(gate, columns, text, "ExpectColumnValuesToBeInSet", {"column": name, "value_set": [True]})
+        for gate, columns, text, name in derived
+    ]
+    checks += [
+        Check("json", (column.name,), f"{column.name} is JSON", "ExpectColumnValuesToBeJsonParseable",
+              {"column": column.name}, severity=column.severity)
+        for column in contract.columns
+        if column.type == "json"
     ]  # fmt: skip
-    for column in contract.columns:
-        checks += _column_checks(column)
     lists = {column.name for column in contract.columns if column.type == "strings"}
     for column in contract.columns:
         checks += _constraint_checks(column, (column.name,), lists, {})
@@ -103,19 +114,15 @@ def checks_of(contract: Contract, findings: Sequence[str] = ()) -> list[Check]:
     return checks
 
 
-def _column_checks(column: ColumnContract) -> list[Check]:
-    checks = [_not_null(column.name, {}, column.severity)] if column.required else []
-    if column.type == "json":
-        checks.append(
-            Check("json", (column.name,), f"{column.name} is JSON", "ExpectColumnValuesToBeJsonParseable",
-                  {"column": column.name}, severity=column.severity)
-        )  # fmt: skip
-    return checks
+def may_be_held_back(contract: Contract) -> bool:
+    """Return whether rows of a dataset can be held back: by a rule of its own, or with what they refer to."""
+    return bool(contract.held_back or [r for _, r in contract.references() if target(r)[0] != contract.dataset])
 
 
-def _not_null(name: str, where: Where, severity: str, meaning: str = "") -> Check:
-    text = f"{name} is there{_suffix(where)}"
-    return Check("not_null", (name,), text, "ExpectColumnValuesToNotBeNull", {"column": name}, where, severity, meaning)
+def _not_null(name: str, where: Where, severity: str, meaning: str) -> Check:
+    column = masked(presence_column(name), where)
+    arguments = {"column": column, "value_set": [True]}
+    return Check("not_null", (name,), column, "ExpectColumnValuesToBeInSet", arguments, where, severity, meaning)
 
 
 def _constraint_checks(
@@ -123,14 +130,15 @@ def _constraint_checks(
 ) -> list[Check]:
     """Return the checks of one constraint on one column (a reference may be on several)."""
     name, checks = columns[0], []
+    column = masked(name, where)
 
-    def add(gate: str, words: str, expectation: str, condition: Where = where, **arguments: Any) -> None:
+    def add(gate: str, words: str, expectation: str, **arguments: Any) -> None:
         text = f"{', '.join(columns)} {words}{_suffix(where)}"
-        checks.append(Check(gate, columns, text, expectation, arguments, condition, constraint.severity, meaning))
+        checks.append(Check(gate, columns, text, expectation, arguments, where, constraint.severity, meaning))
 
     if constraint.allowed:
         words = "is " + " or ".join(_value_words(value) for value in constraint.allowed)
-        add("allowed", words, "ExpectColumnValuesToBeInSet", column=name, value_set=list(constraint.allowed))
+        add("allowed", words, "ExpectColumnValuesToBeInSet", column=column, value_set=list(constraint.allowed))
     low = constraint.minimum if constraint.above is None else constraint.above
     if low is not None or constraint.maximum is not None:
         words = " and ".join(
@@ -141,24 +149,23 @@ def _constraint_checks(
             )
             if part
         )
-        add("range", f"is {words}", "ExpectColumnValuesToBeBetween", column=name, min_value=low,
+        add("range", f"is {words}", "ExpectColumnValuesToBeBetween", column=column, min_value=low,
             max_value=constraint.maximum, strict_min=constraint.above is not None)  # fmt: skip
     if constraint.pattern:
-        add("pattern", f"matches {constraint.pattern}", "ExpectColumnValuesToMatchRegex", column=name,
-            regex=f"^(?:{constraint.pattern})$")  # fmt: skip
+        add("pattern", f"matches {constraint.pattern}", "ExpectColumnValuesToMatchRegex", column=column,
+            regex=f"^(?:{_without_groups(constraint.pattern)})$")  # fmt: skip
     if constraint.min_length and name in lists:
         add("length", f"has at least {_plural(constraint.min_length, 'item')}", "ExpectColumnValuesToBeBetween",
-            column=name, min_value=constraint.min_length)  # fmt: skip
+            column=column, min_value=constraint.min_length)  # fmt: skip
     elif constraint.min_length:
         words = "is not empty" if constraint.min_length == 1 else f"has at least {constraint.min_length} characters"
-        add("length", words, "ExpectColumnValueLengthsToBeBetween", column=name, min_value=constraint.min_length)
+        add("length", words, "ExpectColumnValueLengthsToBeBetween", column=column, min_value=constraint.min_length)
     if constraint.at_most:
         add("at_most", f"is at most {constraint.at_most}", "ExpectColumnPairValuesAToBeGreaterThanB",
-            column_A=constraint.at_most, column_B=name, or_equal=True)  # fmt: skip
+            column_A=masked(constraint.at_most, where), column_B=column, or_equal=True)  # fmt: skip
     if constraint.references:
         add("reference", f"refers to a row of {constraint.references}", "ExpectColumnValuesToBeInSet",
-            {**where, IN_RELEASE: (True,)}, column=reference_column(columns, constraint.references), value_set=[True],
-        )  # fmt: skip
+            column=masked(reference_column(columns, constraint.references), where), value_set=[True])  # fmt: skip
     return checks
 
 
@@ -167,10 +174,9 @@ def build_suite(name: str, checks: Sequence[Check]) -> Any:
     gx, expectations = great_expectations()
     suite = gx.ExpectationSuite(name=name)
     for index, check in enumerate(checks):
-        condition = {"row_condition": _query(check.where), "condition_parser": "pandas"} if check.where else {}
         severity = "critical" if check.severity == "error" else "warning"
         made = getattr(expectations, check.expectation)
-        suite.add_expectation(made(**check.arguments, **condition, severity=severity, meta={"check": index}))
+        suite.add_expectation(made(**check.arguments, severity=severity, meta={"check": index}))
     return suite
 
 
@@ -184,24 +190,20 @@ def great_expectations() -> tuple[Any, Any]:
     return gx, expectations
 
 
-def _query(where: Where) -> str:
-    """Return a condition for pandas' query."""
-    return " and ".join(f"`{name}` in {list(values)!r}" for name, values in where.items())
+def _without_groups(pattern: str) -> str:
+    """Return a regular expression whose groups capture nothing: pandas warns of those that do."""
+    return re.sub(r"(?<!\\)\((?!\?)", "(?:", pattern)
 
 
 def _condition_words(where: Where) -> str:
-    parts = []
-    for name, values in where.items():
-        if name == IN_RELEASE:
-            parts.append("rows for release")
-        else:
-            parts.append(f"{name} is {' or '.join(_value_words(value) for value in values)}")
-    return ", ".join(parts)
+    return " and ".join(
+        "the row is for release" if name == IN_RELEASE else f"{name} is {' or '.join(map(_value_words, values))}"
+        for name, values in where.items()
+    )
 
 
 def _suffix(where: Where) -> str:
-    words = _condition_words({name: values for name, values in where.items() if name != IN_RELEASE})
-    return f" where {words}" if words else ""
+    return f" where {_condition_words(where)}" if where else ""
 
 
 def _value_words(value: Scalar) -> str:

@@ -89,7 +89,7 @@ def _outcome(check: Check, found: dict[str, Any], rows: int) -> Outcome:
             check=check,
             success=found["success"],
             evaluated=rows,
-            observed=str(observed) if isinstance(observed, int) else "",
+            observed=f"{observed:,} rows" if isinstance(observed, int) else "",
             problem="" if found["success"] else _problem(result, found),
         )
     # Great Expectations counts nulls among the elements, but evaluates a check on values only where there is one.

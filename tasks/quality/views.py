@@ -124,7 +124,7 @@ def _columns(found: DatasetAudit) -> tuple[ColumnView, ...]:
     constraints: dict[str, list[str]] = defaultdict(list)
     for outcome in found.outcomes:
         check = outcome.check
-        if check.gate in ("unique", "not_null", "json", "finding", "record_type") or check.meaning:
+        if check.gate in ("unique", "json", "finding"):
             continue
         for name in check.columns[:1]:
             mark = " (warning)" if check.severity == "warning" else ""
