@@ -37,13 +37,14 @@ VARIANT_STRIDE = 1000
 class PracticeJob:
     """Practice episodes to make: `count` in variant number `variant` of an environment (0: itself), under a label.
 
-    `options` go to the task writer: skills and kinds.
+    `options` go to the task writer: skills and kinds. A share `easy` of the episodes are chains of one to three calls.
     """
 
     env_id: str
     variant: int
     count: int
     label: str = "practice"
+    easy: float = 0.5
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,7 +77,11 @@ def practise(store_uri: str, job: PracticeJob, seed: int, corpus: tuple[str, ...
             database, snapshot = other.database, other.snapshot
             tools = tuple(write_tools(database, seed, snapshot))
         seen = withheld_tasks(store_uri, job.env_id)
-        made = practice(database, snapshot, tools, seed=seed + job.variant, n=job.count, **job.options)
+        short = round(job.count * job.easy)
+        made = [
+            *practice(database, snapshot, tools, seed=seed + job.variant, n=short, easy=True, **job.options),
+            *practice(database, snapshot, tools, seed=seed + job.variant, n=job.count - short, **job.options),
+        ]
         pairs = [(task_, trajectory) for task_, trajectory in made if fingerprint(task_) not in seen]
     marks = {"split": "practice"}
     write_dataset(store, "agent_tasks", job.key, [task_.model_copy(update=marks) for task_, _ in pairs])
@@ -105,6 +110,7 @@ def _practice_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
         arguments["seed"],
         job.key,
         job.count,
+        job.easy,
         dict(job.options),
     )
 

@@ -21,7 +21,7 @@ class Settings(Record):
     development_tasks: int = Field(default=60, ge=1, description="tasks that settings and checkpoints are chosen on")
     diagnosis_tasks: int = Field(default=120, ge=1, description="tasks that the diagnosis looks at")
     arena_tasks: int = Field(default=320, ge=1, description="tasks of each arena round, over both splits")
-    variants: int = Field(default=6, ge=0, description="seeded variants of each training environment, for practice")
+    variants: int = Field(default=3, ge=0, description="seeded variants of each training environment, for practice")
     practice_tasks: int = Field(default=200, ge=1, description="executed oracle episodes an environment or variant")
     sft_seconds: float = Field(default=150, gt=0, description="wall seconds of SFT at most")
     rl_seconds: float = Field(default=50, gt=0, description="wall seconds of GRPO, and of its SFT control, at most")

@@ -24,7 +24,8 @@ def equal_values(expected: Any, actual: Any, names: Mapping[Key, Key], tolerance
         expected: the value looked for; a text in it that is a renamed key must appear under its new name.
         actual: the value found.
         names: expected minted key -> actual key.
-        tolerance: absolute tolerance of numbers; rounding noise (1e-9 relative) is always allowed.
+        tolerance: absolute tolerance of numbers; where one of them is no integer, rounding noise (1e-9 relative)
+            is allowed as well.
     """
     if isinstance(expected, str):
         return isinstance(actual, str) and actual == names.get(expected, expected)
@@ -34,6 +35,8 @@ def equal_values(expected: Any, actual: Any, names: Mapping[Key, Key], tolerance
         if isinstance(expected, int) and names.get(expected) == actual:
             return True
         try:
+            if isinstance(expected, int) and isinstance(actual, int):
+                return abs(actual - expected) <= tolerance
             return abs(actual - expected) <= tolerance + 1e-9 * max(1.0, abs(expected))
         except OverflowError:  # an integer beyond the range of floats
             return False

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.task import AnswerField, Change, Verifier
 from tasks.environment import shaped_reward, verify
+from tasks.environment.matching import equal_values
 
 QUICK = settings(max_examples=50, deadline=None)
 KEYS = st.integers(1, 10**6).map(lambda n: f"new-{n}")
@@ -167,3 +168,9 @@ def test_no_wrong_episode_outscores_a_right_one(calls, other_calls, oracle_calls
     right = shaped_reward(verify(verifier, {"x": 1}, ()), calls, oracle_calls)
     assert 0.9 <= right <= 1.0 and (right == 1.0) == (calls <= oracle_calls)
     assert 0.0 <= shaped_reward(verify(verifier, wrong, ()), other_calls, oracle_calls) <= 0.05
+
+
+def test_large_integers_are_compared_exactly():
+    assert not equal_values(1_411_778_724, 1_411_778_725, {})
+    assert equal_values(1_411_778_724, 1_411_778_724.0, {})
+    assert equal_values(0.1 + 0.2, 0.3, {})
