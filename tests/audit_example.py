@@ -43,8 +43,8 @@ def trajectory(task: AgentTask, policy_id: str = "oracle", success: bool = True)
     )  # fmt: skip
 
 
-def write_world(store: Store, theme_id: str, env_id: str = ENV_ID, **changes: object) -> Environment:
-    """Commit the shop as an environment with provenance of every row."""
+def write_world(store: Store, theme_id: str, env_id: str = ENV_ID, seed: int = 0) -> Environment:
+    """Commit the shop as an environment with provenance of every row; another seed gives other rows."""
     tools = [
         tool.model_copy(
             update={"env_id": env_id, "tests_passed": 2, "tests_total": 2, "mutation_score": 1.0,
@@ -58,15 +58,15 @@ def write_world(store: Store, theme_id: str, env_id: str = ENV_ID, **changes: ob
     ]
     provenance = [
         Provenance(env_id=env_id, table_name=table, row_key=row[KEYS[table]], source_id=SHOP_SOURCE.source_id,
-                   transform="generated:shop seed 0")
-        for table, rows in shop_rows().items()
+                   transform=f"generated:shop seed {seed}")
+        for table, rows in shop_rows(seed).items()
         for row in rows
     ]  # fmt: skip
     row = Environment(
         env_id=env_id, theme_id=theme_id, name="Online shop", category_l1="Communication & General Utilities",
         category_l2="Commerce", state="accepted", sandbox="bubblewrap", split="train",
-    ).model_copy(update=dict(changes))  # fmt: skip
-    return commit_environment(store, row, shop_database(), shop_snapshot(), tools, tests, provenance, [SHOP_SOURCE])
+    )  # fmt: skip
+    return commit_environment(store, row, shop_database(), shop_snapshot(seed), tools, tests, provenance, [SHOP_SOURCE])
 
 
 def write_store(store: Store) -> Environment:

@@ -271,7 +271,9 @@ def _collect(
         folded=folded,
         outcomes=tuple(outcomes),
         quarantined=quarantined,
-        held_back=dict(sorted(Counter(reason for row, reason in enumerate(held) if reason and row not in reasons).items())),
+        held_back=dict(
+            sorted(Counter(reason for row, reason in enumerate(held) if reason and row not in reasons).items())
+        ),
         passed=passed,
         records=tuple(record for row in passed if isinstance(record := records[row], Record)),
         table=table,
@@ -281,5 +283,6 @@ def _collect(
 def _finite(values: dict[str, Any]) -> dict[str, Any]:
     """Return a row that JSON can hold: not-a-number and infinities as their names."""
     return {
-        name: repr(value) if isinstance(value, float) and value - value != 0 else value for name, value in values.items()
+        name: repr(value) if isinstance(value, float) and value - value != 0 else value
+        for name, value in values.items()
     }

@@ -51,7 +51,11 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"words": lambda name: str(name).replace("_", " "), "pretty": _pretty, "count": "{:,}".format}
+    environment.filters |= {
+        "words": lambda name: str(name).replace("_", " "),
+        "pretty": _pretty,
+        "count": "{:,}".format,
+    }
     environment.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))
     return environment
 

@@ -66,7 +66,9 @@ class Links:
             for rule in contract.held_back:
                 texts = self.texts(name, rule.columns)
                 chosen = self._chosen(rule.references, rule.where) if rule.references else set(map(str, rule.values))
-                reasons = [old or (rule.reason if text in chosen else "") for old, text in zip(reasons, texts, strict=True)]
+                reasons = [
+                    old or (rule.reason if text in chosen else "") for old, text in zip(reasons, texts, strict=True)
+                ]
             for columns, reference in contract.references():
                 other = target(reference)[0]
                 if other == name or other not in held:

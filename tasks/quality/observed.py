@@ -47,7 +47,9 @@ def _words(values: pa.ChunkedArray, column: ColumnContract) -> str:
 
 def _range(values: pa.ChunkedArray) -> str:
     bounds = pc.min_max(values).as_py()
-    low, high = (f"{bounds[end]:,.4g}" if isinstance(bounds[end], float) else f"{bounds[end]:,}" for end in ("min", "max"))
+    low, high = (
+        f"{bounds[end]:,.4g}" if isinstance(bounds[end], float) else f"{bounds[end]:,}" for end in ("min", "max")
+    )
     return low if low == high else f"{low} – {high}"
 
 

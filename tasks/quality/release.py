@@ -104,7 +104,9 @@ def examine(store: Store, contracts: Mapping[str, Contract] | None = None) -> St
     own = audit_tables(
         {
             "rejections": pa.concat_tables([parts["rejections"].table, _own_rows("rejections", rejections)]),
-            "quality_results": pa.concat_tables([parts["quality_results"].table, _own_rows("quality_results", results)]),
+            "quality_results": pa.concat_tables(
+                [parts["quality_results"].table, _own_rows("quality_results", results)]
+            ),
         },
         contracts,
         validator=validator,
@@ -126,9 +128,7 @@ def _own_rows(name: str, records: Sequence[Rejection | QualityResult]) -> pa.Tab
 
 def _results(outcome: AuditOutcome, parts: Mapping[str, Parts]) -> list[QualityResult]:
     return [
-        result
-        for name, audit in outcome.datasets.items()
-        for result in (_readable(name, parts[name]), *audit.results)
+        result for name, audit in outcome.datasets.items() for result in (_readable(name, parts[name]), *audit.results)
     ]
 
 

@@ -58,10 +58,16 @@ class Validator:
 
     def __init__(self) -> None:
         gx, _ = great_expectations()
-        from great_expectations.data_context.types.base import ProgressBarsConfig
+        from great_expectations.data_context.types.base import (
+            DataContextConfig,
+            InMemoryStoreBackendDefaults,
+            ProgressBarsConfig,
+        )
 
-        self._context = gx.get_context(mode="ephemeral")
-        self._context.variables.progress_bars = ProgressBarsConfig(globally=False)
+        # Without the first argument, a folder for GX's own documentation would be left in the temporary one.
+        defaults = InMemoryStoreBackendDefaults(init_temp_docs_sites=False)
+        config = DataContextConfig(store_backend_defaults=defaults, progress_bars=ProgressBarsConfig(globally=False))
+        self._context = gx.get_context(mode="ephemeral", project_config=config)
         self._source = self._context.data_sources.add_pandas("datasets")
 
     def validate(self, name: str, frame: Any, checks: Sequence[Check]) -> list[Outcome]:

@@ -114,9 +114,7 @@ def dataset_views(audit: StoreAudit) -> list[DatasetView]:
     for name, found in audit.outcome.datasets.items():
         order = sorted(found.outcomes, key=lambda o: (not o.failed, o.success))
         parts = audit.parts[name]
-        views.append(
-            DatasetView(found, parts.count, parts.broken, _columns(found), tuple(order), tuple(fallen[name]))
-        )
+        views.append(DatasetView(found, parts.count, parts.broken, _columns(found), tuple(order), tuple(fallen[name])))
     return views
 
 

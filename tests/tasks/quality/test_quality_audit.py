@@ -71,7 +71,7 @@ EPISODES = [trajectory(agent_task(6), f"policy-{n}") for n in range(5)]
 
 
 def _trajectories():
-    """Return trajectories of which four fit no record, one is there twice, and the others refer to all kinds of tasks."""
+    """Return trajectories: four fit no record, one is there twice, the others refer to all kinds of tasks."""
     rows = [*EPISODES, EPISODES[4], *(trajectory(task) for task in TASKS[9:])]
     exact = to_table(DATASETS["trajectories"].model, 1, rows)
     table = exact.to_pydict()
@@ -112,7 +112,9 @@ def validator():
 def outcome(contracts, validator):
     """The audit of tables with a fault of each kind."""
     provenance = [
-        Provenance(env_id=env_id, table_name="orders", row_key="1", source_id=SHOP_SOURCE.source_id, transform="extract")
+        Provenance(
+            env_id=env_id, table_name="orders", row_key="1", source_id=SHOP_SOURCE.source_id, transform="extract"
+        )
         for env_id in ("env-shop", "env-bad")
     ]
     faulty = tables(
