@@ -107,7 +107,11 @@ def audit_tables(
         validator: a running Great Expectations; None starts one.
     """
     findings = findings or {}
-    folds = {name: fold(table, contracts[name].key) for name, table in tables.items() if _whole(table, contracts[name])}
+    folds = {
+        name: fold(table, contracts[name].key, contracts[name].labels)
+        for name, table in tables.items()
+        if _whole(table, contracts[name])
+    }
     broken = {name: table for name, table in tables.items() if name not in folds}
     links = Links({name: table for name, (table, _) in folds.items()}, contracts)
     held = links.held_back()

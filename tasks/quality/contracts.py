@@ -83,8 +83,11 @@ class HeldBack(Record):
 
 
 class Contract(Record):
-    """The contract of one dataset. `parts` are datasets(column, ...) whose rows make up a row of this one: if one of
-    them is quarantined, so is the row."""
+    """The contract of one dataset.
+
+    `parts` are datasets(column, ...) whose rows make up a row of this one: if one of them is quarantined, so is the
+    row. `labels` are columns in which repetitions of a row may differ; the first one stands for all.
+    """
 
     dataset: str
     description: str
@@ -96,6 +99,7 @@ class Contract(Record):
     rules: tuple[Rule, ...] = ()
     held_back: tuple[HeldBack, ...] = ()
     parts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     def references(self) -> list[tuple[tuple[str, ...], str]]:
         """Return (columns, reference) of every reference whose failure is an error."""
@@ -172,9 +176,10 @@ def disagreements(contract: Contract) -> list[str]:
     ]
     if contract.key != dataset.identity:
         problems.append(f"its key is {', '.join(dataset.identity)}")
-    for named in [*(n for r in contract.rules for n in (*r.columns, *r.when)), *(c.at_most for c in contract.columns)]:
+    used = [name for rule in contract.rules for name in (*rule.columns, *rule.when, rule.at_most)]
+    for named in [*used, *(column.at_most for column in contract.columns), *contract.labels]:
         if named and named not in wanted and named != IN_RELEASE:
-            problems.append(f"a rule names {named!r}, which is no column")
+            problems.append(f"it names {named!r}, which is no column")
     return problems + _reference_problems(contract)
 
 

@@ -71,8 +71,8 @@ def take(table: pa.Table, rows: Iterable[int]) -> pa.Table:
     return table.take(pa.array(rows, pa.int64()))
 
 
-def fold(table: pa.Table, key: Sequence[str]) -> tuple[pa.Table, int]:
-    """Return a table without rows that repeat another one in every column, and how many those were.
+def fold(table: pa.Table, key: Sequence[str], labels: Sequence[str] = ()) -> tuple[pa.Table, int]:
+    """Return a table without rows that repeat an earlier one in every column but its labels, and how many those were.
 
     The same row may be stored under several keys (a source that two environments share); it counts once. Only rows
     that share their key are compared, so that large columns are left alone.
@@ -85,7 +85,7 @@ def fold(table: pa.Table, key: Sequence[str]) -> tuple[pa.Table, int]:
     repeated = [group for group in rows.values() if len(group) > 1]
     if not repeated:
         return table, 0
-    content = table.select([name for name in table.column_names if not name.startswith("_")])
+    content = table.select([name for name in table.column_names if not name.startswith("_") and name not in labels])
     dropped: set[int] = set()
     for group in repeated:
         seen: list[dict[str, Any]] = []

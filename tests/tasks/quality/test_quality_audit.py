@@ -67,6 +67,13 @@ TASKS = [
     agent_task(8, env_id="env-bad"),
     *[agent_task(n, "practice", "env-variant") for n in range(2)],
 ]
+SOURCES = [
+    SHOP_SOURCE,
+    SHOP_SOURCE,
+    changed(SHOP_SOURCE, title="The same bytes under another title", retrieved_at="2026-03-02T00:00:00Z"),
+    changed(SHOP_SOURCE, source_id="00000000000000cc"),
+    changed(SHOP_SOURCE, source_id="00000000000000cc", licence="Proprietary"),
+]
 EPISODES = [trajectory(agent_task(6), f"policy-{n}") for n in range(5)]
 
 
@@ -118,7 +125,7 @@ def outcome(contracts, validator):
         for env_id in ("env-shop", "env-bad")
     ]
     faulty = tables(
-        themes=[THEME], sources=[SHOP_SOURCE] * 3, environments=ENVIRONMENTS, agent_tasks=TASKS, provenance=provenance,
+        themes=[THEME], sources=SOURCES, environments=ENVIRONMENTS, agent_tasks=TASKS, provenance=provenance,
         tools=[*tools(), *BAD_TOOLS, *tools("env-old"), *tools("env-lost")], trajectories=_trajectories(),
         arena_results=[_result("task-train-6", "unknown-policy"), _result("task-train-0", "unknown-policy")],
     )  # fmt: skip
@@ -164,7 +171,9 @@ def test_rows_that_no_record_can_hold(outcome):
 
 def test_equal_rows_count_once(outcome):
     assert outcome.datasets["trajectories"].folded == 1
-    assert (outcome.datasets["sources"].rows, outcome.datasets["sources"].folded) == (1, 2)
+    assert (outcome.datasets["sources"].rows, outcome.datasets["sources"].folded) == (3, 2)
+    assert outcome.datasets["sources"].records == (SHOP_SOURCE,)
+    assert set(reasons(outcome, "sources")) == {"00000000000000cc"}, "the same source under two licences"
 
 
 def test_a_quarantined_tool_takes_its_environment_and_all_that_depends_on_it(outcome):
