@@ -3,53 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
+from prefect.context import TaskRunContext
 
 from flows.console import bar
 from flows.evaluation import evaluate_policies
 from flows.oracles import ensure_oracles, load_oracles
 from flows.policies import checkpoint_of, keep_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
-from flows.runtime import default_store
+from flows.runtime import cache_key, default_store, stored
 from flows.synthesize import tasks_of
 from schemas.base import content_hash
 from schemas.episode import TrainingRun
 from schemas.settings import DEFAULTS, Settings
 from tasks.store import environment_rows, load_environment, open_store
 from tasks.training import Progress, TrainingConfig, launch_training, prepare_sft
+from tasks.training.examples import save_tools
 from tasks.training.images import save_images, save_tasks
 
+_watchers: dict[str, Callable[[Progress], None]] = {}
+"""Who wants to see a training's progress, by run id: a function is no parameter of a Prefect task."""
 
-@task(name="train-policy", task_run_name="{config.method} {config.run_id}", retries=2, retry_delay_seconds=5)
-def train_policy(
-    store_uri: str,
-    config: TrainingConfig,
-    parent: TrainingRun | None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> TrainingRun:
-    """Run one training under `accelerate launch` in its prepared folder and store its policy.
 
-    A retry, or a rerun after a kill, resumes from the folder's last checkpoint.
+def _train_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
+    parent: TrainingRun | None = arguments["parent"]
+    config: TrainingConfig = arguments["config"]
+    return cache_key("train", "1", config, arguments["inputs"], parent and parent.checkpoint_sha256)
+
+
+@task(
+    name="train-policy",
+    task_run_name="{config.method} {config.run_id}",
+    cache_key_fn=_train_key,
+    retries=2,
+    retry_delay_seconds=5,
+)
+def train_policy(store_uri: str, config: TrainingConfig, parent: TrainingRun | None, inputs: str) -> dict[str, Any]:
+    """Run one training under `accelerate launch` in its prepared folder and store its policy; return its run.
+
+    A retry, or a rerun after a kill, resumes from the folder's last checkpoint. `inputs` is the hash of what it
+    learns from, for the cache key.
     """
-    folder = work_folder(store_uri, config.run_id)
     outcome = launch_training(
         config,
-        folder,
-        on_progress,
+        work_folder(store_uri, config.run_id),
+        _watchers.get(config.run_id),
         parent=None if parent is None else checkpoint_of(store_uri, parent),
         parent_id="" if parent is None else parent.policy_id,
     )
-    return keep_policy(store_uri, outcome.run, outcome.checkpoint.read_bytes())
+    return keep_policy(store_uri, outcome.run, outcome.checkpoint.read_bytes()).model_dump(mode="json")
 
 
 def train_arms(
     store_uri: str, title: str, arms: Sequence[tuple[TrainingConfig, TrainingRun | None]]
 ) -> list[TrainingRun]:
-    """Train several arms side by side, one core each, and show how far the slowest is."""
+    """Train several arms side by side and show how far the slowest is."""
     totals = [max(config.max_cpu_seconds, 1.0) for config, _ in arms]
     done = [0.0] * len(arms)
     with bar(title, round(min(totals))) as advance:
@@ -64,12 +75,20 @@ def train_arms(
 
             return seen
 
-        with ThreadPoolExecutor(len(arms)) as pool:
-            futures = [
-                pool.submit(train_policy, store_uri, config, parent, watch(index))
-                for index, (config, parent) in enumerate(arms)
-            ]
-            return [future.result() for future in futures]
+        work = stored(train_policy, store_uri)
+        futures = []
+        for index, (config, parent) in enumerate(arms):
+            _watchers[config.run_id] = watch(index)
+            futures.append(work.submit(store_uri, config, parent, _inputs_hash(store_uri, config.run_id)))
+        runs = [TrainingRun.model_validate(future.result()) for future in futures]
+        advance(totals[0] - min(done))
+        return runs
+
+
+def _inputs_hash(store_uri: str, run_id: str) -> str:
+    folder = work_folder(store_uri, run_id)
+    files = [folder / name for name in ("examples.jsonl", "tools.json", "tasks.jsonl")]
+    return content_hash([content_hash(path.read_bytes()) if path.exists() else "" for path in files])
 
 
 def prepare_examples(store_uri: str, run_id: str, made: Sequence[dict[str, Any]]) -> str:
@@ -91,6 +110,7 @@ def prepare_rl(store_uri: str, run_id: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     from tasks.environment import EnvironmentImage
 
+    save_tools({w.environment.env_id: w.tools for w in worlds}, folder)
     save_images([EnvironmentImage.of(w.database, w.tools, w.snapshot) for w in worlds], folder)
     return save_tasks(rl_tasks, folder)
 

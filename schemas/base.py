@@ -23,15 +23,19 @@ class Record(BaseModel):
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text of a value: sorted keys, no spaces, UTF-8 kept.
+    """Return the one JSON text of a value: sorted keys, no spaces, UTF-8 kept; records become objects.
 
     Raises:
         ValueError: for NaN and infinities, which JSON cannot hold.
         TypeError: for what is no JSON value.
     """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return value.model_dump(mode="json")
+    raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
 def content_hash(value: Any) -> str:
