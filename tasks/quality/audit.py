@@ -192,12 +192,14 @@ def _with_samples(
     if check.gate == "reference":
         texts = links.texts(name, check.columns)
         return replace(outcome, samples=tuple(dict.fromkeys(texts[row] for row in rows)))
+    if check.gate == "not_null":
+        return replace(outcome, samples=("nothing",) if rows else ())
     if check.gate == "required":
         missing = missing_values(links.tables[name], links.contracts[name])
         return replace(outcome, samples=tuple(dict.fromkeys(f"no {missing[row]}" for row in rows)))
     if check.gate == "record_type":
         return replace(outcome, samples=tuple(dict.fromkeys(str(records[row]) for row in rows)))
-    if check.gate == "finding":
+    if check.gate == "damaged":
         keys = links.texts(name, links.contracts[name].key)
         return replace(outcome, samples=tuple(findings[check.columns[0]][keys[row]] for row in rows))
     return outcome
@@ -236,7 +238,7 @@ def _reasons(
                 reason = f"it has no {missing[row]}"
             elif check.gate == "record_type":
                 reason = f"it does not fit its record type: {records[row]}"
-            elif check.gate == "finding":
+            elif check.gate == "damaged":
                 reason = findings[check.columns[0]][keys[row]]
             else:
                 reason = f"it must hold that {check.text}; found {value[:120]!r}"

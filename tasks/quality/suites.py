@@ -45,7 +45,7 @@ DERIVED = {
     "required": "expect_required_values_to_be_there",
     "reference": "expect_referenced_row_to_exist",
     "record_type": "expect_row_to_fit_record_type",
-    "finding": "expect_what_it_names_to_be_stored",
+    "damaged": "expect_what_it_names_to_be_stored",
 }
 """What the outcomes of expectations over derived columns are listed as; all others have Great Expectations' names.
 
@@ -79,9 +79,11 @@ def checks_of(contract: Contract, findings: Sequence[str] = ()) -> list[Check]:
     checks = [
         Check("columns", (), "the columns are those of the contract", "ExpectTableColumnsToMatchSet",
               {"column_set": list(names), "exact_match": False}),
-        Check("rows", (), f"there are at least {contract.minimum_rows} rows", "ExpectTableRowCountToBeBetween",
-              {"min_value": contract.minimum_rows}, severity="warning"),
     ]  # fmt: skip
+    if contract.minimum_rows:
+        text = f"there {'is' if contract.minimum_rows == 1 else 'are'} at least {_plural(contract.minimum_rows, 'row')}"
+        arguments = {"min_value": contract.minimum_rows}
+        checks.append(Check("rows", (), text, "ExpectTableRowCountToBeBetween", arguments, severity="warning"))
     where: Where = {IN_RELEASE: (True,)} if may_be_held_back(contract) else {}
     columns = [masked(name, where) for name in contract.key]
     if len(columns) == 1:
@@ -92,7 +94,7 @@ def checks_of(contract: Contract, findings: Sequence[str] = ()) -> list[Check]:
     derived = [
         ("required", (), "every required value is there, and every number is one", HAS_REQUIRED),
         ("record_type", (), "the row fits its record type", FITS_RECORD),
-        *(("finding", (name,), f"{name}: stored, whole and as the hash says", name) for name in findings),
+        *(("damaged", (name,), f"{name}: stored, whole and as the hash says", name) for name in findings),
     ]
     checks += [
         Check(gate, columns, text, "ExpectColumnValuesToBeInSet", {"column": name, "value_set": [True]})

@@ -13,7 +13,7 @@ from tasks.quality.observed import observed
 from tasks.quality.release import StoreAudit
 from tasks.quality.validate import Outcome
 
-MOST_ROWS = 100
+MOST_ROWS = 50
 """Quarantined rows that a page shows; all are in the quarantine object."""
 MOST_SOURCES = 40
 
@@ -45,8 +45,8 @@ class DatasetView:
 
     @property
     def shown(self) -> tuple[Quarantined, ...]:
-        """The quarantined rows that the page shows."""
-        return self.quarantined[:MOST_ROWS]
+        """The quarantined rows that the page shows: those with a fault of their own first."""
+        return tuple(sorted(self.quarantined, key=lambda row: row.reasons[0][0] == "depends_on"))[:MOST_ROWS]
 
     @property
     def held(self) -> int:
@@ -122,7 +122,7 @@ def _columns(found: DatasetAudit) -> tuple[ColumnView, ...]:
     constraints: dict[str, list[str]] = defaultdict(list)
     for outcome in found.outcomes:
         check = outcome.check
-        if check.gate in ("unique", "json", "finding"):
+        if check.gate in ("unique", "json", "damaged"):
             continue
         for name in check.columns[:1]:
             mark = " (warning)" if check.severity == "warning" else ""

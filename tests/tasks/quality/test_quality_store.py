@@ -88,7 +88,7 @@ def test_damage_is_quarantined_with_its_reason(damaged):
     rejections = read_dataset(store, "rejections", "audit")
     assert {(r.key, r.gate) for r in rejections} >= {
         ("sources/part broken", "unreadable_part"),
-        ("environments/env-lost", "finding"),
+        ("environments/env-lost", "damaged"),
         ("tools/env-lost / get_order", "depends_on"),
         ("agent_tasks/task-train-50", "not_null"),
         ("rejections/x / y / No Snake / because", "pattern"),
