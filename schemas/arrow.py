@@ -65,8 +65,11 @@ def from_table(model: type[Record], table: pa.Table) -> list[Record]:
     json_columns = {
         field.name for field in arrow_schema(model, 0) if field.metadata and b"json" in field.metadata
     }  # fmt: skip
+    required = {field.name for field in arrow_schema(model, 0) if not field.nullable}
     records = []
     for row in table.select(known).to_pylist():
+        for name in [name for name, value in row.items() if value is None and name in required]:
+            del row[name]  # an older part, read together with newer ones, lacks the column
         for name in json_columns & row.keys():
             if row[name] is not None:
                 row[name] = json.loads(row[name])

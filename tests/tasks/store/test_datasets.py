@@ -111,3 +111,19 @@ def test_an_equal_cut_is_the_same_release(store):
     assert cut_release(store, {"agent_tasks": [TASK]}) == cut_release(store, {"agent_tasks": [TASK]})
     assert len(list(store.list("releases/"))) == 1
     assert list_keys(store, "agent_tasks") == []
+
+
+def test_a_part_of_an_older_writer_takes_defaults(store):
+    import io
+
+    import pyarrow.parquet as pq
+
+    from schemas.arrow import to_table
+
+    write_dataset(store, "agent_tasks", "new", [TASK])
+    sink = io.BytesIO()
+    old = to_table(AgentTask, 1, [TASK.model_copy(update={"task_id": "t2"})]).drop_columns(["guideline_id", "mutants"])
+    pq.write_table(old, sink)
+    store.put(dataset_key("agent_tasks", "old"), sink.getvalue())
+    read = {task.task_id: task for task in read_dataset(store, "agent_tasks")}
+    assert read["t1"] == TASK and read["t2"].guideline_id == "" and read["t2"].mutants == 0
