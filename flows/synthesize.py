@@ -55,7 +55,7 @@ def make_tasks(
 
     store = open_store(store_uri)
     world = load_environment(store, env_id)
-    options = dict(options)
+    options = {"kinds": ("graph", "graph", "program"), "min_calls": 2, **options}
     marks = {name: options.pop(name) for name in ("arm", "guideline_id") if name in options}
     with measured() as cost:
         result = synthesise_tasks(

@@ -25,7 +25,8 @@ from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.difficulty import difficulty, pass_rates
 from tasks.synthesis.families.kit import find_links
 from tasks.synthesis.graph import tool_graph
-from tasks.synthesis.graphs import build_graph_task
+from tasks.synthesis.graphs import LENGTHS, WIDE_LENGTHS, build_graph_task
+from tasks.synthesis.offer import offered_tools
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.program import build_program
 from tasks.synthesis.redteam import red_team
@@ -102,7 +103,8 @@ def synthesize(
         skills: tool kinds (search, get, aggregate, create ...) and constructs (loop, conditional, aggregation, join,
             decline) that every task must exercise one of; None for undirected tasks.
         phrasing: which share of the phrasings to use; "held_out" for the arena.
-        min_calls, max_calls: bounds on the calls that the oracle makes.
+        min_calls, max_calls: bounds on the calls that the oracle makes; with less than 3, a quarter of the chains are
+            short, so that solvers of little strength can be told apart too.
         exclude: tasks whose oracles must not come again.
         arm, guideline_id: recorded in the tasks.
         worker: a running sandbox worker to use as the main one; two more are started for the replays.
@@ -122,11 +124,12 @@ def synthesize(
     limit = max_candidates if max_candidates is not None else CANDIDATES_PER_TASK * n + 10
     index = 0
     kinds = fitting_kinds(writer.atlas, kinds, skills)
+    lengths = WIDE_LENGTHS if min_calls < min(LENGTHS) else LENGTHS
     with Bench(image, worker) as bench:
         judge = _Judge(bench, writer.atlas, signatures, database.env_id, min_calls, max_calls)
         while len(tasks) < n and index < limit:
             rng = random.Random(f"{database.env_id}/{seed}/{index}")
-            candidate = writer.write(kinds[index % len(kinds)], rng, tuple(skills or ()))
+            candidate = writer.write(kinds[index % len(kinds)], rng, tuple(skills or ()), lengths)
             key = candidate.key if candidate is not None else f"{seed}/{index}"
             gate, reason, task = judge.judge(candidate, rng, seen, skills)
             if task is None:
@@ -224,13 +227,14 @@ class _Judge:
 
 
 def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, tools: tuple[str, ...]) -> AgentTask:
-    """Return the task of an executed candidate; difficulty and kill rate are still open."""
+    """Return the task of an executed candidate, offering some of `tools`; difficulty and kill rate are still open."""
+    task_id = "task-" + content_hash([env_id, candidate.oracle, candidate.prompt])[:16]
     return AgentTask(
-        task_id="task-" + content_hash([env_id, candidate.oracle.model_dump(mode="json"), candidate.prompt])[:16],
+        task_id=task_id,
         env_id=env_id,
         kind=candidate.kind,
         prompt=candidate.prompt,
-        tools=tools,
+        tools=offered_tools(candidate.oracle, run.steps, tools, random.Random(task_id)),
         oracle=candidate.oracle,
         oracle_calls=len(run.steps),
         expected_answer=dict(run.answer or {}),
