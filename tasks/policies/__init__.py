@@ -49,7 +49,7 @@ def load_causal_lm(path: Path | str, **settings: object) -> CausalLMPolicy:
 
     Raises:
         MissingTraining: without the training extra.
-        OSError: if the folder holds no model.
+        FileNotFoundError: if the folder holds no model.
     """
     require("torch", "transformers")
     from tasks.policies.causal_lm import CausalLMPolicy

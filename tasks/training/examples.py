@@ -12,6 +12,7 @@ from schemas.base import Record, canonical_json
 from schemas.episode import Step, Trajectory
 from schemas.task import AgentTask, AnswerField
 from schemas.tool import Tool
+from tasks.training.order import in_order_of_mention
 
 EXAMPLES = "examples.jsonl"
 TOOLS = "tools.json"
@@ -69,9 +70,12 @@ def prepare_sft(
             failed += 1
             continue
         used.add(task.env_id)
-        known = {tool.name for tool in tools.get(task.env_id, ())}
+        known = {tool.name: tool for tool in tools.get(task.env_id, ())}
         if unknown := [name for name in task.tools if name not in known]:
             raise ValueError(f"task {task.task_id} of {task.env_id}: no tools {unknown} among those given; pass them")
+        steps = trajectory.steps
+        if task.kind == "graph":
+            steps = in_order_of_mention(task.prompt, steps, known)
         lines.append(
             canonical_json(
                 Example(
@@ -81,7 +85,7 @@ def prepare_sft(
                     prompt=task.prompt,
                     tools=task.tools,
                     fields=task.verifier.answer,
-                    steps=trajectory.steps,
+                    steps=steps,
                     answer=trajectory.answer,
                 )
             )

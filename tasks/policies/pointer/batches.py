@@ -57,11 +57,12 @@ def slot_vectors(count: int, size: int, seed: int) -> Tensor:
 def relate(keys: Tensor, values: Tensor, all_keys: Tensor, all_values: Tensor) -> Tensor:
     """Return the four cosines (B x 4 x N x T) between the bags of new units and of all units, by weight of word."""
     keys, values, all_keys, all_values = (_unit(bag) for bag in (keys, values, all_keys, all_values))
-    new = torch.cat([keys, values], dim=1)
-    old = torch.cat([all_keys, all_values], dim=1).transpose(1, 2)
-    both = new @ old
-    n, t = keys.shape[1], all_keys.shape[1]
-    return torch.stack([both[:, :n, :t], both[:, n:, t:], both[:, :n, t:], both[:, n:, :t]], dim=1)
+    size, new, old = keys.shape[0], keys.shape[1], all_keys.shape[1]
+    found = torch.empty(4, size, new, old)
+    pairs = ((keys, all_keys), (values, all_values), (keys, all_values), (values, all_keys))
+    for index, (left, right) in enumerate(pairs):
+        torch.bmm(left, right.transpose(1, 2), out=found[index])
+    return found.transpose(0, 1)
 
 
 def _unit(bag: Tensor) -> Tensor:

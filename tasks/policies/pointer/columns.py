@@ -8,6 +8,7 @@ from tasks.policies.pointer.units import N_NUMBERS, NOTHING, Kind, Shape, Unit
 from tasks.policies.pointer.words import value_key
 
 _ZEROS = (0.0,) * N_NUMBERS
+_TEXTUAL = (Kind.PROMPT, Kind.SPAN, Kind.TEXT, Kind.AGENDA, Kind.DECIDE)
 _SCHEMA = (Kind.CONSTANT, Kind.FIELD, Kind.TOOL, Kind.PARAMETER, Kind.ASK)
 
 
@@ -58,13 +59,16 @@ class Columns:
 
         Values of rows, names and quoted text do not count, however often they occur.
         """
+        named = {word for place, word, _ in self.keys if self.units[place].kind not in _TEXTUAL}
+        plain = {
+            place
+            for place, unit in enumerate(self.units)
+            if unit.kind in _SCHEMA
+            or (unit.kind == Kind.PROMPT and unit.shape == Shape.WORD and (unit.place == 1 or unit.value.islower()))
+        }
+        named.update(word for place, word, _ in self.values if place in plain)
         found = np.zeros(len(self.words), bool)
-        for place, word, _ in self.keys:
-            found[word] |= self.units[place].kind not in (Kind.PROMPT, Kind.SPAN, Kind.TEXT)
-        for place, word, _ in self.values:
-            unit = self.units[place]
-            plain = unit.kind == Kind.PROMPT and unit.shape == Shape.WORD and (unit.value.islower() or unit.place == 1)
-            found[word] |= plain or unit.kind in _SCHEMA
+        found[list(named)] = True
         return found
 
     def _whole(self) -> np.ndarray:

@@ -142,11 +142,15 @@ class PointerNetwork(nn.Module):
         `relations` (batch x 4 x new x all) are cosines of bags of words; `allowed` (batch x new x all) is causality.
         A match head sees only positions that share a word, and the sink at position 0.
         """
-        seen = torch.where(allowed, 0.0, _NEVER)
-        matched = torch.where(relations > 0.05, relations * _SHARPNESS, _NEVER) + seen[:, None]
+        size, _, new, old = relations.shape
+        mask = torch.empty(size, self.config.heads, new, old)
+        free = self.config.heads - N_RELATIONS
+        mask[:, :free] = torch.where(allowed, 0.0, _NEVER)[:, None]
+        matched = mask[:, free:]
+        torch.mul(relations, _SHARPNESS, out=matched)
+        matched.masked_fill_((relations <= 0.05).logical_or_(~allowed[:, None]), _NEVER)
         matched[..., 0] = 0.0
-        free = seen[:, None].expand(-1, self.config.heads - N_RELATIONS, -1, -1)
-        return torch.cat([free, matched], dim=1)
+        return mask
 
     def forward(self, batch: Batch, memory: KeyValues | None = None) -> tuple[Tensor, Tensor]:
         """Return the units' states (batch x new x width) and the relations (batch x 4 x new x all)."""

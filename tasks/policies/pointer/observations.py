@@ -25,8 +25,8 @@ def observation_units(
     """
     error = observation.get("error")
     if isinstance(error, dict):
-        units = [Unit(Kind.REFUSAL, bag(words_of(str(error.get("code", "")))), step=step)]
-        return units, 0
+        code = str(error.get("code", ""))
+        return [Unit(Kind.REFUSAL, bag(words_of("error code")), bag(words_of(code)), code, step=step)], 0
     units: list[Unit] = []
     entity = tuple((word, 0.3) for word in words_of(tool)[1:])
     _flatten(observation, (), (), 0, step, entity, units)

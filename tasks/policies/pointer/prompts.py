@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tasks.policies.pointer.units import NOTHING, Kind, Unit, Weighted, shape_of
-from tasks.policies.pointer.words import Piece, number_of, pieces, value_key, words_of
+from tasks.policies.pointer.words import Piece, number_of, pieces, stem, value_key, words_of
 
 MAX_PROMPT = 160
 MAX_TEXT = 120
-_NEIGHBOURS = ((-1, 1.0), (-2, 0.6), (1, 0.5), (-3, 0.3))
-"""Which words around a piece name it, and how strongly: "customer 42" and "42 customers" both speak of customers."""
+_BEFORE = (1.0, 0.6, 0.35)
+_AFTER = (0.5,)
+_PLAIN = 0.2
+"""How strongly the content words around a piece name it, nearest first, and the plain words beside it: "customer 42",
+"the customer that goes by 42" and "42 under customer" all speak of a customer."""
+
+_PLAIN_TEXT = """a an the this that these those it its he she they we you i us me my our your their his her who whose
+    which what where when how why is are was were be been being am do does did done has have had having can could may
+    might must shall should will would of in on at by to for from with without under over as into onto about among
+    between within through against than then there here so and or but nor not no yes if else all any each every both
+    some one ones only also just too very more most less least at up down out off again once now next first last
+    please know known goes go going called named listed entered marked given shown recorded registered reads read
+    says said same such like get got need needs find look locate find see let before after later earlier until since
+    per via back"""
+_PLAIN_WORDS = frozenset(stem(word) for word in _PLAIN_TEXT.split())
+"""Function words and verbs of telling: they seldom say what a value is, so the words behind them are looked at."""
 
 
 def bag(words: Sequence[str], weight: float = 1.0) -> Weighted:
@@ -60,12 +74,21 @@ def text_units(text: str, kind: Kind, step: int = 0, limit: int = MAX_PROMPT) ->
 
 
 def _neighbours(words: list[tuple[str, ...]], index: int, after: int = 1) -> Weighted:
+    """Return the words that name the piece at `index`: the nearest content words before and after it."""
     keys: dict[str, float] = {}
-    for offset, weight in _NEIGHBOURS:
-        place = index + (offset if offset < 0 else after)
-        if 0 <= place < len(words):
-            for word in words[place][:4]:
-                keys[word] = max(keys.get(word, 0.0), weight)
+    for direction, start, weights in ((-1, index - 1, _BEFORE), (1, index + after, _AFTER)):
+        found, place, passed = 0, start, 0
+        while 0 <= place < len(words) and found < len(weights) and passed < 8:
+            content = [word for word in words[place][:4] if word not in _PLAIN_WORDS]
+            if content:
+                for word in content:
+                    keys[word] = max(keys.get(word, 0.0), weights[found])
+                found += 1
+            elif passed < 2:
+                for word in words[place][:1]:
+                    keys.setdefault(word, _PLAIN)
+            place += direction
+            passed += 1
     return tuple(keys.items())
 
 

@@ -69,6 +69,9 @@ class Session:
         self.truncated = 0
         self.step = 0
         self._calls: dict[str, int] = {}
+        self._made: dict[int, str] = {}
+        self._refused: set[int] = set()
+        self._used_rows: set[tuple[int, int]] = set()
         self._last = ("", False)
         self._used: dict[tuple[str, str], list[int]] = {}
         self._used_anywhere: set[int] = set()
@@ -111,8 +114,10 @@ class Session:
 
     def decide(self) -> Decision:
         """Ask which tool to call next, or whether to finish."""
-        self._add(self._agenda())
-        self._add([Unit(Kind.DECIDE, row=self._pending(), step=min(self.step + 1, 31))])
+        agenda = self._agenda()
+        self._add(agenda)
+        keys = agenda[0].keys if agenda else ()
+        self._add([Unit(Kind.DECIDE, keys, row=self._pending(), step=min(self.step + 1, 31))])
         features = np.zeros((len(self._tool_units), N_FEATURES), np.uint8)
         for index, name in enumerate(self.tools):
             features[index, min(self._calls.get(name, 0), 2)] = 1
@@ -142,9 +147,9 @@ class Session:
 
     def answer(self) -> list[Decision]:
         """Ask for the value of each field of the answer."""
-        self._add(
-            derived_units(self.columns.units, min(self.step + 1, 31))[: max(0, MAX_UNITS - len(self.columns) - 16)]
-        )
+        step = min(self.step + 1, 31)
+        derived = derived_units(self.columns.units, self._used_rows, self._made, self._refused, step)
+        self._add(derived[: max(0, MAX_UNITS - len(self.columns) - 16)])
         first = len(self.columns)
         self._add([signatures.ask_unit(field, min(self.step + 1, 31)) for field in self.fields])
         decisions = []
@@ -171,12 +176,16 @@ class Session:
         self._add(units)
         self._calls[tool] = self._calls.get(tool, 0) + 1
         self._last = (tool, "error" in observation)
+        self._made[self.step] = tool
+        if "error" in observation:
+            self._refused.add(self.step)
 
     def _remember(self, tool: str, name: str, identity: int) -> None:
         self._used.setdefault((tool, name), []).append(identity)
         self._used_anywhere.add(identity)
         places = np.flatnonzero((self.columns.identities == identity) & (self.columns.rows > 0))
         if len(places):
+            self._used_rows.add((int(self.columns.steps[places[-1]]), int(self.columns.rows[places[-1]])))
             self._source[tool, name] = int(self.columns.column_ids[places[-1]])
             self._loop = (tool, name)
 

@@ -13,7 +13,7 @@ from tasks.policies.pointer.words import words_of
 CONSTANTS: tuple[Any, ...] = (OMIT, True, False, *range(11), "asc", "desc")
 """Values that a decision may take though no text holds them."""
 
-MAX_OPTIONS = 72
+MAX_OPTIONS = 40
 MAX_ENUM = 24
 
 
@@ -82,21 +82,21 @@ def options_of(schema: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def option_units(tools: Sequence[tuple[str, dict[str, Any]]], mentioned: set[str]) -> dict[tuple[str, Any], Unit]:
-    """Return units of the options of all tools' parameters, by (parameter, option), at most MAX_OPTIONS of them.
-
-    Of large sets only those stay whose words the prompt mentions.
-    """
-    units: dict[tuple[str, Any], Unit] = {}
+    """Return units of the options of all tools' parameters, by (parameter, option), at most MAX_OPTIONS of them:
+    first those whose words the prompt mentions, then those of sets of at most MAX_ENUM."""
+    wanted: dict[tuple[str, Any], Unit] = {}
+    others: dict[tuple[str, Any], Unit] = {}
     for _, parameters in tools:
         for name, schema in parameters.get("properties", {}).items():
             options = options_of(schema)
             for value in options:
                 words = words_of(str(value))
-                if len(options) > MAX_ENUM and not all(word in mentioned for word in words):
-                    continue
-                if (name, value) not in units and len(units) < MAX_OPTIONS:
-                    units[name, value] = Unit(Kind.OPTION, bag(words_of(name)), bag(words), value)
-    return units
+                unit = Unit(Kind.OPTION, bag(words_of(name)), bag(words), value)
+                if all(word in mentioned for word in words):
+                    wanted.setdefault((name, value), unit)
+                elif len(options) <= MAX_ENUM:
+                    others.setdefault((name, value), unit)
+    return dict([*wanted.items(), *others.items()][:MAX_OPTIONS])
 
 
 def parameter_unit(tool: str, name: str, schema: dict[str, Any], required: bool, step: int) -> Unit:

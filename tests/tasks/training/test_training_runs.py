@@ -16,8 +16,8 @@ from tasks.rollout import Attempt, ToolSignature, rollout
 from tasks.training import TrainingConfig, launch_training
 from tasks.training.examples import EXAMPLES
 
-pytest.importorskip("torch")
-from tasks.policies.pointer.storage import read_state  # noqa: E402
+torch = pytest.importorskip("torch")
+from tasks.policies.pointer.storage import read_state
 
 
 def config(**changes) -> TrainingConfig:
@@ -60,7 +60,6 @@ def test_a_finished_training_is_not_run_again(trained) -> None:
 
 def test_resumed_after_a_kill_equals_uninterrupted(trained, shop, tmp_path: Path) -> None:
     from tasks.training import prepare_sft
-    from tasks.training.main import main
 
     database, _, tools, pairs = shop
     prepare_sft(pairs, {database.env_id: tools}, tmp_path)
@@ -77,11 +76,12 @@ def test_resumed_after_a_kill_equals_uninterrupted(trained, shop, tmp_path: Path
     assert process.returncode == -signal.SIGKILL
     begun = read_state(tmp_path / "checkpoint.safetensors")
     assert 4 <= begun["step"] < 12 and not begun["finished"]
-    assert main([str(path)]) == 0
-    assert read_state(tmp_path / "checkpoint.safetensors")["finished"]
+    seen = []
+    resumed = launch_training(config(), tmp_path, seen.append)
+    assert seen[0].step == begun["step"] + 1 and seen[-1].step == 12
     whole = load_policy(trained[1].checkpoint).network.state_dict()
-    for name, part in load_policy(tmp_path).network.state_dict().items():
-        assert (part - whole[name]).abs().max() < 1e-6, name
+    for name, part in load_policy(resumed.checkpoint).network.state_dict().items():
+        assert torch.equal(part, whole[name]), name
 
 
 def test_grpo_needs_no_oracle(trained, folder: Path) -> None:
