@@ -8,6 +8,9 @@ from pydantic import Field
 
 from schemas.base import Record
 
+LEASH = "AGENTWORLD_TRAINING_LEASH"
+"""Set in a training process whose standard input is a pipe from the process that started it."""
+
 
 class TrainingConfig(Record):
     """Settings of one training. With the same files and settings it gives the same weights, unless a limit in CPU

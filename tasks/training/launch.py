@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from schemas.base import canonical_json, content_hash
 from schemas.episode import TrainingRun
 from tasks.policies import require
-from tasks.training.config import Progress, TrainingConfig
+from tasks.training.config import LEASH, Progress, TrainingConfig
 from tasks.training.examples import write_whole
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -71,12 +71,14 @@ def _run(config: TrainingConfig, path: Path, on_progress: Callable[[Progress], N
         "PYTHONPATH": os.pathsep.join(places),
         "OMP_NUM_THREADS": str(config.threads),
         "TOKENIZERS_PARALLELISM": "false",
+        LEASH: "1",
     }
     errors = path.with_name("stderr.txt")
     with (
         errors.open("w") as log,
         subprocess.Popen(
             [sys.executable, *_LAUNCH, str(path)],
+            stdin=subprocess.PIPE,  # never written to: it closes when this process ends, however it ends
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,

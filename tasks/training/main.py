@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from pathlib import Path
 
-from tasks.training.config import TrainingConfig
+from tasks.training.config import LEASH, TrainingConfig
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it has ended, so that no orphan writes beside a resumed training."""
+
+    def watch() -> None:
+        while os.read(0, 1):
+            pass
+        os._exit(3)
+
+    if os.environ.get(LEASH):
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def main(argv: list[str]) -> int:
@@ -17,6 +31,7 @@ def main(argv: list[str]) -> int:
         print("usage: python -m tasks.training.main WORKDIR/config.json", file=sys.stderr)
         return 2
     path = Path(argv[0])
+    _end_with_parent()
     try:
         config = TrainingConfig.model_validate_json(path.read_bytes())
         if config.method == "sft":
