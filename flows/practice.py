@@ -44,7 +44,7 @@ class PracticeJob:
     variant: int
     count: int
     label: str = "practice"
-    easy: float = 0.5
+    easy: float = 0.8
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -94,7 +94,7 @@ def _practice(
             0,
             max(1, budget * sum(uses.values()) // total),
             f"practice-{arm}-{number + 1}",
-            0.25,
+            0.6,
             {name: value for name, value in options[env_id].items() if name in ("skills", "kinds") and value},
         )
         for env_id, uses in jobs.items()

@@ -35,8 +35,8 @@ class Attempt:
 
 
 def step_limit(task: AgentTask) -> int:
-    """Return how many calls an attempt may make: twice the oracle's, and five."""
-    return 2 * task.oracle_calls + 5
+    """Return how many calls an attempt may make: six more than the oracle makes."""
+    return task.oracle_calls + 6
 
 
 def episode_id(policy_id: str, attempt: Attempt) -> str:

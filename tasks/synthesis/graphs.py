@@ -15,7 +15,7 @@ from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.prompt import chain_prompt
 
 LENGTHS = {3: 1, 4: 3, 5: 4, 6: 4, 7: 3, 8: 2, 9: 1}
-WIDE_LENGTHS = LENGTHS | {2: 3, 3: 3}
+WIDE_LENGTHS = LENGTHS | {2: 6, 3: 5}
 """Aimed chain length -> weight, before calls that do not matter are dropped."""
 EASY_LENGTHS = {1: 2, 2: 3, 3: 2}
 

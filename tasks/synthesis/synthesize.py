@@ -103,7 +103,7 @@ def synthesize(
         skills: tool kinds (search, get, aggregate, create ...) and constructs (loop, conditional, aggregation, join,
             decline) that every task must exercise one of; None for undirected tasks.
         phrasing: which share of the phrasings to use; "held_out" for the arena.
-        min_calls, max_calls: bounds on the calls that the oracle makes; with less than 3, a quarter of the chains are
+        min_calls, max_calls: bounds on the calls that the oracle makes; with less than 3, two fifths of the chains are
             short, so that solvers of little strength can be told apart too.
         exclude: tasks whose oracles must not come again.
         arm, guideline_id: recorded in the tasks.
