@@ -102,10 +102,15 @@ def prepare_examples(store_uri: str, run_id: str, made: Sequence[dict[str, Any]]
 
 
 def prepare_rl(store_uri: str, run_id: str) -> int:
-    """Write the RL tasks, without their oracles, and the images of their environments; return how many tasks."""
+    """Write the shorter half of the RL tasks, without their oracles, and their environments' images; return how many.
+
+    A group of attempts that all fail teaches nothing, and a young policy fails long tasks only: so RL begins with the
+    easier share.
+    """
     store = open_store(store_uri)
     folder = work_folder(store_uri, run_id)
-    rl_tasks = tasks_of(store_uri, "rl")
+    rl_tasks = sorted(tasks_of(store_uri, "rl"), key=lambda t: (t.oracle_calls, t.task_id))
+    rl_tasks = rl_tasks[: -(-len(rl_tasks) // 2)]
     worlds = [load_environment(store, env_id) for env_id in sorted({t.env_id for t in rl_tasks})]
     folder.mkdir(parents=True, exist_ok=True)
     from tasks.environment import EnvironmentImage
@@ -168,6 +173,8 @@ def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
             steps=100_000,
             threads=threads,
             max_cpu_seconds=seconds * threads,
+            tasks_a_step=6,
+            rollouts_a_task=6,
         )
 
     (sft,) = train_arms(uri, "Train: SFT", [(config("sft", sft_id, "", settings.sft_seconds, 2), None)])
