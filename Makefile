@@ -44,10 +44,12 @@ bench: install
 lint: install
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
+# torch itself is left out, so that each machine takes the build that fits; the constraint keeps its CUDA parts out.
 lock: $(VENV)/.installed
+	$(BIN)/python -c 'import torch; print("torch==" + torch.__version__.split("+")[0])' > $(VENV)/constraints.txt
 	$(BIN)/uv pip compile --quiet pyproject.toml --extra train --extra test --no-emit-index-url --no-annotate \
-	  --no-header --no-emit-package torch $(addprefix --find-links ,$(dir $(TORCH_WHEEL))) --no-emit-find-links \
-	  -o infra/requirements.txt
+	  --no-header --no-emit-package torch --constraint $(VENV)/constraints.txt \
+	  $(addprefix --find-links ,$(dir $(TORCH_WHEEL))) --no-emit-find-links -o infra/requirements.txt
 
 clean:
 	rm -rf $(VENV) build dist

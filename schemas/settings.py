@@ -41,9 +41,9 @@ QUICK = Settings(
     arena_tasks=24,
     variants=1,
     practice_tasks=40,
-    sft_seconds=15,
-    rl_seconds=8,
-    round_seconds=8,
+    sft_seconds=8,
+    rl_seconds=5,
+    round_seconds=5,
     targeted_tasks=12,
     weak_environments=2,
 )

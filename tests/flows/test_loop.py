@@ -17,6 +17,9 @@ from tasks.store import environment_rows, get_blob, list_keys, load_environment,
 from tasks.synthesis import oracle_trajectory
 
 
+pytestmark = pytest.mark.xdist_group("loop")  # the small run is made once
+
+
 @pytest.fixture(scope="module")
 def store(loop):
     return open_store(str(loop[0]))

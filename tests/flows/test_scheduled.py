@@ -19,6 +19,7 @@ from schemas.settings import QUICK
 from tasks.store import environment_rows, open_store, read_dataset
 from tasks.store.datasets import dataset_key
 
+pytestmark = pytest.mark.xdist_group("loop")  # the small run is made once
 WAIT_S = 400
 
 
