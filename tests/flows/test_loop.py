@@ -16,7 +16,6 @@ from tasks.sandbox import SandboxWorker
 from tasks.store import environment_rows, get_blob, list_keys, load_environment, open_store, read_dataset, read_release
 from tasks.synthesis import oracle_trajectory
 
-
 pytestmark = pytest.mark.xdist_group("loop")  # the small run is made once
 
 
