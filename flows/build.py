@@ -85,7 +85,7 @@ def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, An
         tools = write_tools(database, seed, snapshot)
         with SandboxWorker() as worker:
             tests = write_tests(database, snapshot, tools, seed)
-            result = crosscheck(database, snapshot, tools, tests, worker)
+            result = crosscheck(database, snapshot, tools, tests, worker, mutants_per_tool=MUTANTS)
     return {
         "tools": _put_records(store_uri, result.tools),
         "tests": _put_records(store_uri, result.tests),
@@ -97,13 +97,13 @@ def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, An
 
 
 def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
-    from tasks.mining import STAGE_VERSION, corpus_fingerprint
+    from tasks.mining import STAGE_VERSION
 
     return cache_key(
         "mine",
         STAGE_VERSION,
         theme_hash(arguments["theme"]),
-        corpus_fingerprint(arguments["corpus"]),
+        arguments["corpus_sha256"],
         arguments["seed"],
         arguments["rounds"],
         arguments["guideline"],
@@ -130,11 +130,12 @@ def mine_task(
     store_uri: str,
     theme: Theme,
     corpus: tuple[str, ...],
+    corpus_sha256: str,
     seed: int,
     rounds: int,
     guideline: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Run `mine_world` on a worker."""
+    """Run `mine_world` on a worker. `corpus_sha256` is the hash of all data that it may find, for the cache key."""
     return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline)
 
 
@@ -172,6 +173,9 @@ def _mined(store_uri: str, *arguments: Any) -> dict[str, Any]:
 def _coded(store_uri: str, *arguments: Any) -> dict[str, Any]:
     return _cached(code_task, store_uri, ("tools", "tests"), store_uri, *arguments)
 
+
+MUTANTS = 4
+"""Mutants of each tool that its tests are tried on."""
 
 MINIMUM_TOOLS = 8
 """An environment with fewer accepted tools is rejected."""
@@ -240,14 +244,15 @@ def _not_built(store_uri: str, theme: Theme, state: str, reason: str, rejections
 
 
 @task(name="build", task_run_name="build {theme.theme_id}")
-def build_environment(store_uri: str, theme: Theme, settings: Settings) -> dict[str, Any]:
+def build_environment(store_uri: str, theme: Theme, settings: Settings, corpus_sha256: str) -> dict[str, Any]:
     """Build one environment from its stages, each of them retried and cached; every build ends in a recorded state.
 
     Returns {env_id, state, reason, tools, stages: {name: {wall_s, cpu_s}}}.
     """
     stages: dict[str, Any] = {}
     try:
-        mined = _mined(store_uri, theme, settings.corpus, settings.seed, settings.complexify_rounds)
+        rounds = settings.complexify_rounds
+        mined = _mined(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
@@ -276,9 +281,12 @@ def regenerate_environment(
     name = f"{row.env_id}-round-{round_number}"
     end = {"env_id": name, "state": "failed", "reason": "", "tools": 0, "stages": stages}
     try:
+        from tasks.mining import corpus_fingerprint
+
         theme = next(t for t in read_dataset(store, "themes", "all") if t.theme_id == row.theme_id)
         rounds = load_environment(store, row.env_id).database.complexified + 1
-        mined = stored(mine_task, store_uri)(store_uri, theme, settings.corpus, settings.seed, rounds, guideline)
+        corpus_sha256 = corpus_fingerprint(settings.corpus)
+        mined = _mined(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds, guideline)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
@@ -328,9 +336,12 @@ def build(
     if only_failed:
         done = {row.theme_id for row in environment_rows(open_store(uri), "accepted")}
         themes = [theme for theme in themes if theme.theme_id not in done]
+    from tasks.mining import corpus_fingerprint
+
+    corpus_sha256 = corpus_fingerprint(settings.corpus)
     results: list[dict[str, Any]] = []
     with workers(), bar("Build environments", len(themes)) as advance:
-        futures = [build_environment.submit(uri, theme, settings) for theme in themes]
+        futures = [build_environment.submit(uri, theme, settings, corpus_sha256) for theme in themes]
         for future in futures:
             results.append(future.result())
             accepted = sum(r["state"] == "accepted" for r in results)

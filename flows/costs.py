@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-SAMPLE_S = 1.0
+SAMPLE_S = 4.0
+"""Seconds between two looks at memory: shares cost the kernel a walk over every page table."""
 
 
 @dataclass

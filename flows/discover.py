@@ -28,9 +28,23 @@ def discover_themes(store_uri: str, settings: Settings) -> list[str]:
 
 
 def selected_themes(store_uri: str, settings: Settings) -> list[Theme]:
-    """Return the stored themes that the settings ask for."""
+    """Return the stored themes that the settings ask for, in id order.
+
+    Of more than `settings.environments`, the first of each category is taken, then the second of each, and so on. Themes
+    of the user's own specifications come before the embedded ones.
+    """
     themes: list[Theme] = read_dataset(open_store(store_uri), "themes", "all")
-    return [t for t in themes if not settings.themes or t.theme_id.startswith(settings.themes)]
+    themes = [t for t in themes if not settings.themes or t.theme_id.startswith(settings.themes)]
+    if not settings.environments or len(themes) <= settings.environments:
+        return themes
+    place: dict[str, int] = {}
+    met: dict[str, int] = {}
+    for theme in sorted(themes, key=lambda t: t.theme_id):
+        place[theme.theme_id] = met.get(theme.category_l1, 0)
+        met[theme.category_l1] = place[theme.theme_id] + 1
+    own = [not theme.source_uri.startswith("file:") for theme in themes]
+    order = sorted(zip(own, themes, strict=True), key=lambda pair: (pair[0], place[pair[1].theme_id], pair[1].theme_id))
+    return sorted((theme for _, theme in order[: settings.environments]), key=lambda t: t.theme_id)
 
 
 def theme_hash(theme: Theme) -> str:

@@ -15,6 +15,7 @@ class Settings(Record):
     corpus: tuple[str, ...] = Field(default=(), description="files or folders of data beside the embedded packages")
     embedded: bool = Field(default=True, description="also use the embedded themes")
     themes: tuple[str, ...] = Field(default=(), description="only themes whose id starts with one of these; () is all")
+    environments: int = Field(default=16, ge=0, description="at most so many themes, spread over categories; 0: all")
     complexify_rounds: int = Field(default=1, ge=0, description="rounds of complexification of a new environment")
     train_tasks: int = Field(default=160, ge=1, description="accepted tasks of training environments, traces released")
     rl_tasks: int = Field(default=120, ge=1, description="tasks for RL: their traces are withheld from SFT")
