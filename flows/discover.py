@@ -30,8 +30,8 @@ def discover_themes(store_uri: str, settings: Settings) -> list[str]:
 def selected_themes(store_uri: str, settings: Settings) -> list[Theme]:
     """Return the stored themes that the settings ask for, in id order.
 
-    Of more than `settings.environments`, the first of each category is taken, then the second of each, and so on. Themes
-    of the user's own specifications come before the embedded ones.
+    Of more than `settings.environments`, the first of each category is taken, then the second of each, and so on.
+    Themes of the user's own specifications come before the embedded ones.
     """
     themes: list[Theme] = read_dataset(open_store(store_uri), "themes", "all")
     themes = [t for t in themes if not settings.themes or t.theme_id.startswith(settings.themes)]
