@@ -26,8 +26,11 @@ class TrainingConfig(Record):
     arm: str = ""
     seed: int = 0
     steps: int = Field(default=400, ge=1, description="optimizer steps of SFT, rounds of rollouts of GRPO")
-    batch: int = Field(default=16, ge=1, description="SFT: episodes a step")
-    learning_rate: float = Field(default=2e-3, gt=0)
+    batch: int = Field(default=8, ge=1, description="SFT: episodes a step")
+    easy_steps: int = Field(
+        default=150, ge=0, description="SFT from random weights: first steps, on the shortest third"
+    )
+    learning_rate: float = Field(default=3e-3, gt=0)
     warmup: int = Field(default=40, ge=0, description="steps until the full learning rate")
     floor: float = Field(default=0.05, description="share of the learning rate at the end of the cosine")
     weight_decay: float = 0.01

@@ -39,14 +39,15 @@ class ExampleStream:
     A batch is a function of (seed, step), so that a resumed training meets the same batches.
     """
 
-    def __init__(self, workdir: Path, config: TrainingConfig) -> None:
-        """Read the folder.
+    def __init__(self, workdir: Path, config: TrainingConfig, fresh: bool = True) -> None:
+        """Read the folder. A training from random weights (`fresh`) begins with the shortest third.
 
         Raises:
             FileNotFoundError: if it holds no examples.
             ValueError: if there are none in its file.
         """
         self._config = config
+        self._easy = config.easy_steps if fresh else 0
         self._tools = read_tools(workdir)
         self._lines = sorted((workdir / EXAMPLES).read_text(encoding="utf-8").splitlines(), key=len)
         if not self._lines:
@@ -73,7 +74,8 @@ class ExampleStream:
 
     def draw(self, step: int) -> list[int]:
         """Return the places of a step's examples: of like length, every example as likely as any other."""
-        config, count = self._config, len(self._lines)
+        config = self._config
+        count = len(self._lines) if step >= self._easy else max(1, len(self._lines) // 3)
         rng = random.Random(f"{config.seed}/{step}")
         window = min(count, _WINDOW * config.batch)
         first = rng.randrange(-window // 2, count - window // 2)

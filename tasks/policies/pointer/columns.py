@@ -64,7 +64,7 @@ class Columns:
             place
             for place, unit in enumerate(self.units)
             if unit.kind in _SCHEMA
-            or (unit.kind == Kind.PROMPT and unit.shape == Shape.WORD and (unit.place == 1 or unit.value.islower()))
+            or (unit.kind == Kind.PROMPT and unit.shape == Shape.WORD and str(unit.value)[1:].islower())
         }
         named.update(word for place, word, _ in self.values if place in plain)
         found = np.zeros(len(self.words), bool)

@@ -22,6 +22,10 @@ from tasks.policies.pointer.units import N_NUMBERS, N_SHAPES, Kind
 N_RELATIONS = 4
 _SHARPNESS = 4.0
 _NEVER = -1e4
+_WAVES = 32
+_RELATION_SCALE = 8.0
+_FEATURE_SCALE = 10.0
+"""Weights that act on a logit directly are stored divided by these: an optimizer moves all by like steps."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,15 @@ class KeyValues:
         return self.targets[self.rows, : self.end]
 
 
+def _waves(places: int) -> Tensor:
+    """Return sines and cosines of places (Vaswani et al. 2017), so that near places look alike; place 0 is none."""
+    rates = torch.exp(-torch.arange(_WAVES // 2) * math.log(200.0) / (_WAVES // 2))
+    angles = torch.arange(places)[:, None] * rates
+    waves = torch.cat([angles.sin(), angles.cos()], dim=1)
+    waves[0] = 0.0
+    return waves
+
+
 class PointerNetwork(nn.Module):
     """Embeds units, mixes them, and scores the candidates of each decision."""
 
@@ -112,27 +125,29 @@ class PointerNetwork(nn.Module):
         self.config = config
         self.kind = nn.Embedding(len(Kind), width)
         self.shape = nn.Embedding(N_SHAPES, width)
-        self.place = nn.Embedding(config.places, width)
+        self.place = nn.Linear(_WAVES, width, bias=False)
+        self.register_buffer("waves", _waves(config.places), persistent=False)
         self.row = nn.Embedding(config.rows, width)
         self.step = nn.Embedding(config.steps, width)
         self.shared = nn.Embedding(config.vocabulary, config.slot, padding_idx=0)
         self.named = nn.Linear(config.slot, width, bias=False)
         self.valued = nn.Linear(config.slot, width, bias=False)
         self.numbers = nn.Linear(N_NUMBERS, width, bias=False)
-        for table in (self.kind, self.shape, self.place, self.row, self.step):
+        nn.init.normal_(self.shared.weight[1:], std=0.3)
+        for table in (self.kind, self.shape, self.row, self.step):
             nn.init.normal_(table.weight, std=0.3)
         self.blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.layers))
         self.norm = nn.LayerNorm(width)
         self.target = nn.Linear(width, width, bias=False)
         self.query = nn.Linear(width, 3 * width, bias=False)
-        self.relations = nn.Parameter(torch.full((3, N_RELATIONS), 1.0))
+        self.relations = nn.Parameter(torch.full((3, N_RELATIONS), 0.5))
         self.features = nn.Parameter(torch.zeros(3, N_FEATURES))
 
     def embed(self, batch: Batch) -> Tensor:
         """Return the units' embeddings before any attention (batch x new x width)."""
         words = batch.slots + self.shared(batch.words)
         kind, shape, place, row, step = batch.table.unbind(1)
-        x = self.kind(kind) + self.shape(shape) + self.place(place) + self.row(row) + self.step(step)
+        x = self.kind(kind) + self.shape(shape) + self.place(self.waves[place]) + self.row(row) + self.step(step)
         x = x + self.named(batch.keys @ words) + self.valued(batch.values @ words)
         return x + self.numbers(batch.numbers)
 
@@ -176,9 +191,9 @@ class PointerNetwork(nn.Module):
         queries = self.query(asking).view(batch, count, 3, width)
         queries = queries.gather(2, heads[:, :, None, None].expand(-1, -1, 1, width)).squeeze(2)
         scores = queries @ targets.transpose(1, 2) / math.sqrt(width)
-        strengths = 4.0 * self.relations[heads]
+        strengths = _RELATION_SCALE * self.relations[heads]
         scores = scores + (relations * strengths.permute(0, 2, 1)[..., None]).sum(1)
-        scores = scores + (decisions.features.float() @ self.features[heads][..., None]).squeeze(-1)
+        scores = scores + (decisions.features.float() @ (_FEATURE_SCALE * self.features[heads])[..., None]).squeeze(-1)
         return F.log_softmax(scores.masked_fill(~decisions.mask, _NEVER), dim=-1)
 
 

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tasks.policies.pointer.prompts import bag, text_units
-from tasks.policies.pointer.units import Kind, Unit, shape_of
+from tasks.policies.pointer.units import Kind, Shape, Unit, shape_of
 from tasks.policies.pointer.words import date_of, number_of, value_key, words_of
 
-MAX_ROWS = 20
+MAX_ROWS = 10
 LONG_TEXT = 90
 _TAG = re.compile(r"<[^>]{1,80}>")
 
 
 def observation_units(
-    tool: str, observation: dict[str, Any], step: int, numbers: Sequence[float], mentioned: set[str], room: int
+    tool: str,
+    arguments: Mapping[str, Any],
+    observation: dict[str, Any],
+    step: int,
+    numbers: Sequence[float],
+    mentioned: set[str],
+    room: int,
 ) -> tuple[list[Unit], int]:
     """Return the units of an observation, at most about `room` of them, and how many were cut.
 
-    `numbers` and `mentioned` are the numbers and value keys of the prompt, to which each value is compared.
-    Values of a list's rows also carry whether they are the greatest or least of their column and their rank.
+    `numbers` and `mentioned` are the numbers and value keys of the prompt, to which each value is compared. A value
+    is named by its column and table, by the call's arguments and its row's label. Values of a list's rows also carry
+    whether they are the greatest or least of their column and their rank.
     """
     error = observation.get("error")
     if isinstance(error, dict):
         code = str(error.get("code", ""))
         return [Unit(Kind.REFUSAL, bag(words_of("error code")), bag(words_of(code)), code, step=step)], 0
     units: list[Unit] = []
-    entity = tuple((word, 0.3) for word in words_of(tool)[1:])
+    asked = [word for value in arguments.values() for word in words_of(str(value), 4)][:8]
+    entity = tuple((word, 0.3) for word in (*words_of(tool)[1:], *asked))
     _flatten(observation, (), (), 0, step, entity, units)
     cut = max(0, len(units) - room)
     units = units[:room]
@@ -47,7 +55,8 @@ def _flatten(
             _flatten(part, (*path, name), lists, row, step, entity, units)
     elif isinstance(value, list) and value and isinstance(value[0], dict | list):
         for index, part in enumerate(value[:MAX_ROWS]):
-            _flatten(part, (), (*lists, *path), index + 1, step, entity, units)
+            named = (*entity, *((word, 0.3) for word in _label(part)))
+            _flatten(part, (), (*lists, *path), index + 1, step, named, units)
     elif isinstance(value, str) and len(value) > LONG_TEXT:
         text = _TAG.sub(" ", value)
         units.extend(text_units(text, Kind.TEXT, step, limit=120)[0])
@@ -70,6 +79,14 @@ def _flatten(
                 column=column,
             )
         )
+
+
+def _label(row: Any) -> tuple[str, ...]:
+    """Return the words of what a person would name a row by: its first text that is neither a code nor a date."""
+    if not isinstance(row, dict):
+        return ()
+    texts = (value for value in row.values() if isinstance(value, str))
+    return next((words_of(text, 4) for text in texts if shape_of(text) == Shape.WORD), ())
 
 
 def _rank(units: list[Unit]) -> None:

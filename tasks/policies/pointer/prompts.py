@@ -52,6 +52,7 @@ def text_units(text: str, kind: Kind, step: int = 0, limit: int = MAX_PROMPT) ->
                 piece.text,
                 shape_of(piece.text, piece.quoted),
                 place=min(index + 1, MAX_PROMPT),
+                row=min(piece.sentence, 31) if kind == Kind.PROMPT else 0,
                 step=step,
             )
         )
@@ -67,6 +68,7 @@ def text_units(text: str, kind: Kind, step: int = 0, limit: int = MAX_PROMPT) ->
                     whole,
                     shape_of(whole),
                     place=min(index + 1, MAX_PROMPT),
+                    row=units[-1].row,
                     step=step,
                 )
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -11,6 +12,7 @@ import numpy as np
 
 from schemas.task import AnswerField
 from tasks.policies.pointer import signatures
+from tasks.policies.pointer.agenda import Agenda
 from tasks.policies.pointer.columns import Columns
 from tasks.policies.pointer.derived import derived_units
 from tasks.policies.pointer.observations import observation_units
@@ -19,9 +21,9 @@ from tasks.policies.pointer.units import NOTHING, OMIT, Kind, Shape, Unit, cast
 from tasks.policies.pointer.words import words_of
 
 MAX_UNITS = 1024
-N_FEATURES = 12
-AGENDA = 4
-"""How many unused values of the prompt are repeated at each choice of a tool."""
+N_FEATURES = 16
+OMIT_PLACE = 1
+"""The unit that stands for leaving an argument out, the first constant behind the sink."""
 
 
 class Head(IntEnum):
@@ -86,13 +88,13 @@ class Session:
         self._mentioned = set(keys)
         words = {word for unit in units for word, _ in unit.values}
         first = len(self.columns)
-        self._add(units)
         names = {field.name for field in answer}
-        self._to_use = [
-            (first + index, self.columns.identity(unit.value))
-            for index, unit in enumerate(units)
-            if unit.kind == Kind.PROMPT and unit.shape != Shape.WORD and unit.value not in names
-        ]
+        for unit in units:
+            if unit.value in names:  # the name of an answer field is no value
+                unit.value = NOTHING
+        self._add(units)
+        identities = self.columns.identities[first:].tolist()
+        self._agenda = Agenda(units, identities, names)
         self._add(signatures.field_units(answer))
         start = len(self.columns)
         self._add([signatures.tool_unit(t.name, t.description, t.parameters, t.kind) for t in tools])
@@ -102,6 +104,11 @@ class Session:
         first = len(self.columns)
         self._options = {key: first + index for index, key in enumerate(options)}
         self._add(list(options.values()))
+        self._agenda.know_options(self.columns.identities[first:].tolist())
+        self._places = {
+            first + index: self._agenda.sentences_of([word for word, _ in unit.values])
+            for index, unit in enumerate(options.values())
+        }
 
     @property
     def full(self) -> bool:
@@ -114,10 +121,12 @@ class Session:
 
     def decide(self) -> Decision:
         """Ask which tool to call next, or whether to finish."""
-        agenda = self._agenda()
+        agenda = self._agenda.units()
         self._add(agenda)
         keys = agenda[0].keys if agenda else ()
-        self._add([Unit(Kind.DECIDE, keys, row=self._pending(), step=min(self.step + 1, 31))])
+        self._add(
+            [Unit(Kind.DECIDE, keys, self._agenda.focus_words(), row=self._pending(), step=min(self.step + 1, 31))]
+        )
         features = np.zeros((len(self._tool_units), N_FEATURES), np.uint8)
         for index, name in enumerate(self.tools):
             features[index, min(self._calls.get(name, 0), 2)] = 1
@@ -171,7 +180,7 @@ class Session:
             self._remember(tool, name, identity)
             self._add([Unit(Kind.ARGUMENT, tuple(keys.items()), bag(words_of(str(value))), NOTHING, step=step)])
         room = max(16, min(220, (MAX_UNITS - 64 - len(self.columns)) // 3))
-        units, cut = observation_units(tool, dict(observation), step, self._numbers, self._mentioned, room)
+        units, cut = observation_units(tool, arguments, dict(observation), step, self._numbers, self._mentioned, room)
         self.truncated += cut
         self._add(units)
         self._calls[tool] = self._calls.get(tool, 0) + 1
@@ -183,7 +192,10 @@ class Session:
     def _remember(self, tool: str, name: str, identity: int) -> None:
         self._used.setdefault((tool, name), []).append(identity)
         self._used_anywhere.add(identity)
-        places = np.flatnonzero((self.columns.identities == identity) & (self.columns.rows > 0))
+        self._agenda.take(identity)
+        places = np.flatnonzero(
+            (self.columns.identities == identity) & (self.columns.rows > 0) & (self.columns.kinds == Kind.OBSERVED)
+        )
         if len(places):
             self._used_rows.add((int(self.columns.steps[places[-1]]), int(self.columns.rows[places[-1]])))
             self._source[tool, name] = int(self.columns.column_ids[places[-1]])
@@ -194,17 +206,6 @@ class Session:
         table = np.zeros(self.columns.n_identities + 1, bool)
         table[list(members)] = True
         return table[identities] & (identities >= 0)
-
-    def _agenda(self) -> list[Unit]:
-        """Return the first values of the prompt (quoted, numbers, codes, dates) that no call has used yet."""
-        units: list[Unit] = []
-        for place, identity in self._to_use:
-            if identity not in self._used_anywhere:
-                unit = self.columns.units[place]
-                units.append(Unit(Kind.AGENDA, unit.keys, unit.values, shape=unit.shape, place=unit.place))
-                if len(units) == AGENDA:
-                    break
-        return units
 
     def _pending(self) -> int:
         """Return 1 + the number of rows that the present loop has not yet used, 0 if there is no loop."""
@@ -243,8 +244,12 @@ class Session:
                         values.append(value)
         else:
             places, values = self._of_type(signatures.type_of(schema), end)
+            if "minimum" in schema or "maximum" in schema:
+                least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+                inside = [index for index, value in enumerate(values) if least <= value <= most]
+                places, values = [places[index] for index in inside], [values[index] for index in inside]
         if not required or not places:
-            places.append(1)
+            places.append(OMIT_PLACE)
             values.append(OMIT)
         chosen = np.array(places)
         return Decision(Head.ARGUMENT, name, position, chosen, values, self._features(tool, name, chosen))
@@ -257,7 +262,8 @@ class Session:
         features = np.zeros((len(chosen), N_FEATURES), np.uint8)
         used = self._among(identities, self._used.get((tool, name), ()))
         features[:, 0] = used
-        fresh = np.flatnonzero(~used & (rows > 0))
+        listed = (rows > 0) & (kinds == Kind.OBSERVED)
+        fresh = np.flatnonzero(~used & listed)
         first = np.zeros(columns.n_sources + 1, np.int64)
         first[sources[fresh[::-1]]] = fresh[::-1]
         features[first[sources[fresh]], 1] = 1
@@ -269,7 +275,16 @@ class Session:
         leaf = columns.leaves.get(name, -2)
         features[:, 7] = columns.leaf_ids[chosen] == leaf
         features[:, 8] = columns.shapes[chosen] == Shape.CODE
-        features[:, 9] = rows > 0
+        features[:, 9] = listed
         features[:, 10] = (kinds == Kind.OBSERVED) & (rows == 0)
         features[:, 11] = kinds == Kind.CONSTANT
+        ranks = self._agenda.ranks(identities, columns.n_identities)
+        features[:, 12] = ranks == 0
+        features[:, 13] = ranks == 1
+        features[:, 14] = (ranks >= 2) & (ranks < 6)
+        first_sentence, last_sentence = self._agenda.focus()
+        features[:, 15] = features[:, 4] & (rows >= first_sentence) & (rows <= last_sentence)
+        for index in np.flatnonzero(kinds == Kind.OPTION):
+            rows_of = self._places[int(chosen[index])]
+            features[index, 15] = any(first_sentence <= row <= last_sentence for row in rows_of)
         return features

@@ -24,6 +24,7 @@ class Piece:
     quoted: bool
     opens: bool = False
     """True after a full stop, a colon or at the start: a capital letter says nothing there."""
+    sentence: int = 0
 
 
 @lru_cache(maxsize=65536)
@@ -65,11 +66,11 @@ def words_of(text: str, limit: int = 8) -> tuple[str, ...]:
 
 def pieces(text: str) -> Iterator[Piece]:
     """Yield the words and quoted spans of a text in order, without surrounding punctuation."""
-    opens = True
+    opens, sentence = True, 0
     for match in _PIECE.finditer(text):
         quoted = next((group for group in match.groups()[:4] if group), None)
         if quoted is not None:
-            yield Piece(quoted.strip(), True, opens)
+            yield Piece(quoted.strip(), True, opens, sentence)
             opens = False
             continue
         raw = match.group(5)
@@ -77,8 +78,9 @@ def pieces(text: str) -> Iterator[Piece]:
         if word.endswith(("'s", "’s")):
             word = word[:-2]
         if word:
-            yield Piece(word, False, opens)
+            yield Piece(word, False, opens, sentence)
         opens = raw[-1] in ".!?:"
+        sentence += raw[-1] in ".!?;"
 
 
 def number_of(value: Any) -> float | None:

@@ -62,8 +62,8 @@ def test_values_equal_themselves_and_types_keep_apart(value) -> None:
 
 def test_rows_are_ranked_and_cut() -> None:
     rows = [{"order_id": f"ord-{n}a", "price": float(n)} for n in range(30)]
-    units, cut = observation_units("search_orders", {"orders": rows, "total": 30}, 1, [4.0], {"4"}, room=30)
-    assert cut == 11 and len(units) == 30
+    units, cut = observation_units("search_orders", {}, {"orders": rows, "total": 30}, 1, [4.0], {"4"}, room=18)
+    assert cut == 3 and len(units) == 18
     prices = [unit for unit in units if unit.column.endswith(".price")]
     assert [unit.value for unit in prices if unit.numbers[1]] == [0.0]
     assert [unit.value for unit in prices if unit.numbers[5]] == [4.0]

@@ -17,7 +17,7 @@ from tasks.training import TrainingConfig, launch_training
 from tasks.training.examples import EXAMPLES
 
 torch = pytest.importorskip("torch")
-from tasks.policies.pointer.storage import read_state
+from tasks.policies.pointer.storage import read_state  # noqa: E402
 
 
 def config(**changes) -> TrainingConfig:
