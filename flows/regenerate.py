@@ -17,7 +17,7 @@ from flows.policies import current_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
 from flows.runtime import default_store, workers
 from flows.synthesize import per_environment, run_synthesis
-from flows.train import development_scores, practice_jobs, train_arms
+from flows.train import CONTINUED, NETWORK, development_scores, practice_jobs, train_arms
 from schemas.episode import Diagnosis, TrainingRun
 from schemas.settings import DEFAULTS, Settings
 from tasks.store import StoreError, environment_rows, open_store, read_dataset
@@ -157,6 +157,8 @@ def regenerate_round(store_uri: str, number: int, settings: Settings) -> dict[st
                     steps=100_000,
                     threads=1,
                     max_cpu_seconds=settings.round_seconds,
+                    **NETWORK,
+                    **CONTINUED,
                 ),
                 before,
             )

@@ -24,6 +24,12 @@ from tasks.training import Progress, TrainingConfig, launch_training, prepare_sf
 from tasks.training.examples import save_tools
 from tasks.training.images import save_images, save_tasks
 
+NETWORK = {"width": 72, "layers": 3}
+"""A policy small enough for some hundred steps in the minutes that a run has; a larger one learns less in them."""
+
+CONTINUED = {"learning_rate": 1e-3, "warmup": 5}
+"""Settings of a training that goes on from a policy: at the rate of a first training it forgets."""
+
 _watchers: dict[str, Callable[[Progress], None]] = {}
 """Who wants to see a training's progress, by run id: a function is no parameter of a Prefect task."""
 
@@ -173,6 +179,8 @@ def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
             steps=100_000,
             threads=threads,
             max_cpu_seconds=seconds * threads,
+            **NETWORK,
+            **(CONTINUED if arm else {}),
             tasks_a_step=6,
             rollouts_a_task=6,
         )

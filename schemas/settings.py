@@ -24,9 +24,9 @@ class Settings(Record):
     arena_tasks: int = Field(default=320, ge=1, description="tasks of each arena round, over both splits")
     variants: int = Field(default=1, ge=0, description="seeded variants of each training environment, for practice")
     practice_tasks: int = Field(default=200, ge=1, description="executed oracle episodes an environment or variant")
-    sft_seconds: float = Field(default=150, gt=0, description="wall seconds of SFT at most")
-    rl_seconds: float = Field(default=40, gt=0, description="wall seconds of GRPO, and of its SFT control, at most")
-    round_seconds: float = Field(default=45, gt=0, description="wall seconds of continued training in each arm")
+    sft_seconds: float = Field(default=135, gt=0, description="wall seconds of SFT at most")
+    rl_seconds: float = Field(default=35, gt=0, description="wall seconds of GRPO, and of its SFT control, at most")
+    round_seconds: float = Field(default=40, gt=0, description="wall seconds of continued training in each arm")
     targeted_tasks: int = Field(default=120, ge=1, description="new tasks in the directed arm, and in the control arm")
     weak_environments: int = Field(default=5, ge=1, description="environments that the diagnosis returns")
 
