@@ -35,8 +35,8 @@ def set_round(store: Store, number: int) -> None:
     store.put(_ROUND, canonical_json({"round": number}).encode())
 
 
-def ensure_tasks(store_uri: str, number: int, settings: Settings) -> None:
-    """Synthesise the round's arena and diagnosis tasks where an environment has none yet.
+def ensure_tasks(store_uri: str, number: int, settings: Settings, diagnosis: bool = True) -> None:
+    """Synthesise the round's arena tasks, and those for its diagnosis, where an environment has none yet.
 
     Held-out environments get arena tasks only. Each round's tasks differ from all that were made before.
     """
@@ -49,7 +49,7 @@ def ensure_tasks(store_uri: str, number: int, settings: Settings) -> None:
     jobs: dict[str, dict[str, int]] = {}
     for row in rows:
         uses = {f"arena-{number}": per_environment(settings.arena_tasks, len(rows))}
-        if row.split == "train":
+        if row.split == "train" and diagnosis:
             uses[f"diagnosis-{number}"] = per_environment(settings.diagnosis_tasks, train)
         missing = {use: count for use, count in uses.items() if f"{use}/{row.env_id}" not in have}
         if missing:

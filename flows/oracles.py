@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from flows.console import bar
@@ -31,17 +32,19 @@ def record_oracles(store_uri: str, use: str, env_id: str) -> dict[str, Any]:
 def ensure_oracles(store_uri: str, title: str, use: str) -> None:
     """Record the oracle trajectories of all tasks of a use that have none yet."""
     store = open_store(store_uri)
-    done = set(list_keys(store, "trajectories"))
+    recorded = set(list_keys(store, "trajectories"))
     missing = []
     for key in list_keys(store, "agent_tasks"):
         if key.startswith(f"{use}/"):
             wanted = {t.task_id for t in read_dataset(store, "agent_tasks", key)}
             place = f"oracle-{key}"
-            if place not in done or wanted - {t.task_id for t in read_dataset(store, "trajectories", place)}:
+            if place not in recorded or wanted - {t.task_id for t in read_dataset(store, "trajectories", place)}:
                 missing.append(key.partition("/")[2])
-    with workers(), bar(title, len(missing)) as advance:
-        for env_id in missing:
-            advance(1, f"{compute(record_oracles, store_uri, use, env_id)['episodes']} episodes of {env_id}")
+    done = 0
+    with workers(), bar(title, len(missing)) as advance, ThreadPoolExecutor(8) as pool:
+        for made in pool.map(lambda env_id: compute(record_oracles, store_uri, use, env_id), missing):
+            done += made["episodes"]
+            advance(1, f"{done} episodes")
 
 
 def load_oracles(store_uri: str, use: str) -> tuple[list[tuple[AgentTask, Trajectory]], dict[str, list[Tool]]]:

@@ -86,7 +86,7 @@ def _practice(
     settings: Settings,
 ) -> list[dict[str, Any]]:
     """Make the arm's practice episodes, as many in each arm, shared out like its tasks."""
-    budget = settings.practice_tasks * settings.weak_environments
+    budget = settings.practice_tasks * settings.weak_environments // 2
     total = sum(sum(uses.values()) for uses in jobs.values())
     wanted = [
         PracticeJob(
@@ -164,7 +164,7 @@ def regenerate_round(store_uri: str, number: int, settings: Settings) -> dict[st
             )
         )
     runs = dict(zip(ARMS, train_arms(store_uri, "Train: directed and control", arms), strict=True))
-    ensure_tasks(store_uri, number + 1, settings)
+    ensure_tasks(store_uri, number + 1, settings, diagnosis=False)
     results = evaluate_policies(
         store_uri,
         f"Arena of round {number + 1}",

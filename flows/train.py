@@ -169,7 +169,7 @@ def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
         prepare_examples(uri, run_id, made)
     rl_tasks = prepare_rl(uri, grpo_id)
 
-    def config(method: str, run_id: str, arm: str, seconds: float, threads: int) -> TrainingConfig:
+    def config(method: str, run_id: str, arm: str, seconds: float) -> TrainingConfig:
         return TrainingConfig(
             method=method,
             run_id=run_id,
@@ -177,23 +177,23 @@ def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
             arm=arm,
             seed=settings.seed,
             steps=100_000,
-            threads=threads,
-            max_cpu_seconds=seconds * threads,
+            threads=1,  # a second one doubles the CPU seconds of so small a network and saves none
+            max_cpu_seconds=seconds,
             **NETWORK,
             **(CONTINUED if arm else {}),
             tasks_a_step=6,
             rollouts_a_task=6,
         )
 
-    (sft,) = train_arms(uri, "Train: SFT", [(config("sft", sft_id, "", settings.sft_seconds, 2), None)])
+    (sft,) = train_arms(uri, "Train: SFT", [(config("sft", sft_id, "", settings.sft_seconds), None)])
     runs = [sft]
     if rl_tasks:
         runs += train_arms(
             uri,
             "Train: GRPO and SFT control",
             [
-                (config("grpo", grpo_id, "rl", settings.rl_seconds, 1), sft),
-                (config("sft", more_id, "sft_control", settings.rl_seconds, 1), sft),
+                (config("grpo", grpo_id, "rl", settings.rl_seconds), sft),
+                (config("sft", more_id, "sft_control", settings.rl_seconds), sft),
             ],
         )
     scores = development_scores(uri, "Development", runs, settings)

@@ -32,7 +32,7 @@ _ALL = (
             "Unit tests of tools and their results."),
     Dataset("agent_tasks", task.AgentTask, 1, "environment and use", ("task_id",),
             "Tasks with prompt, oracle and verifier."),
-    Dataset("rejections", environment.Rejection, 1, "stage and item", ("stage", "key", "gate", "reason"),
+    Dataset("rejections", environment.Rejection, 1, "stage and item", ("stage", "env_id", "key", "gate", "reason"),
             "What was not kept, and why."),
     Dataset("trajectories", episode.Trajectory, 1, "evaluation", ("episode_id",), "Records of attempts."),
     Dataset("training_runs", episode.TrainingRun, 1, "run", ("run_id",), "Training stages, settings and curves."),
