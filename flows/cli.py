@@ -35,6 +35,10 @@ CorpusOption = Annotated[
 ThemeOption = Annotated[
     list[str] | None, typer.Option("--theme", help="Only themes whose id starts with this (repeat)")
 ]
+CountOption = Annotated[
+    int | None,
+    typer.Option("--environments", min=0, help="At most so many themes, spread over categories; 0: all  [default: 13]"),
+]
 QuickOption = Annotated[
     bool, typer.Option("--quick", help="A small scale that shows the loop in minutes; its figures mean nothing")
 ]
@@ -88,6 +92,7 @@ def run(
     spec: SpecOption = None,
     corpus: CorpusOption = None,
     theme: ThemeOption = None,
+    environments: CountOption = None,
     embedded: EmbeddedOption = True,
     force: Annotated[bool, typer.Option("--force", help="Run again although nothing has changed")] = False,
     as_json: JsonOption = False,
@@ -95,7 +100,8 @@ def run(
     """Run the whole loop once: themes, environments, tasks, training, arena, diagnosis, regeneration, report."""
     from flows.launch import launch_run
 
-    outcome = launch_run(store, _settings(seed, quick, spec, corpus, theme, embedded), force=force, quiet=as_json)
+    settings = _settings(seed, quick, spec, corpus, theme, embedded, environments=environments)
+    outcome = launch_run(store, settings, force=force, quiet=as_json)
     _print(outcome, as_json, lambda: None)
     raise typer.Exit(0 if outcome["ok"] else 1)
 
@@ -128,12 +134,13 @@ def build(
     seed: SeedOption = None,
     corpus: CorpusOption = None,
     theme: ThemeOption = None,
+    environments: CountOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build the environments of the discovered themes; finished stages come from the cache."""
     from flows.build import build as flow
 
-    _builds(flow(store, _settings(seed, corpus=corpus, themes=theme)), store, as_json)
+    _builds(flow(store, _settings(seed, corpus=corpus, themes=theme, environments=environments)), store, as_json)
 
 
 @app.command(epilog="Example: agentworld rebuild --failed")
@@ -143,12 +150,14 @@ def rebuild(
     seed: SeedOption = None,
     corpus: CorpusOption = None,
     theme: ThemeOption = None,
+    environments: CountOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build environments again, those that failed or (without --failed) all."""
     from flows.build import build as flow
 
-    _builds(flow(store, _settings(seed, corpus=corpus, themes=theme), only_failed=failed), store, as_json)
+    settings = _settings(seed, corpus=corpus, themes=theme, environments=environments)
+    _builds(flow(store, settings, only_failed=failed), store, as_json)
 
 
 @app.command(epilog="Example: agentworld synthesize --seed 7")
