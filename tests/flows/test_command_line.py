@@ -38,7 +38,7 @@ def test_help_imports_nothing_heavy(agentworld, surroundings):
         (("ls", "nonsense", "--store", "{tmp}"), "the kinds are"),
         (("show", "nothing", "--store", "{tmp}"), "no single task"),
         (("ls", "--store", "/dev/null/store"), "cannot write to the store"),
-        (("arena", "--store", "{tmp}", "--seed", "x"), "not a valid int"),
+        (("arena", "--store", "{tmp}", "--seed", "x"), "Invalid value for '--seed'"),
         (("bench", "--store", "{tmp}"), "no tasks in"),
     ],
 )
