@@ -12,7 +12,7 @@ from prefect.events import emit_event
 
 from flows.evaluation import evaluate_policies, trajectories_of
 from flows.policies import current_policy
-from flows.runtime import default_store
+from flows.runtime import default_store, workers
 from flows.synthesize import per_environment, run_synthesis, tasks_of
 from schemas.base import canonical_json
 from schemas.episode import ArenaResult, Diagnosis
@@ -106,8 +106,7 @@ def _describe(diagnoses: Sequence[Diagnosis]) -> str:
     return "\n".join(lines)
 
 
-@flow(name="arena")
-def arena(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
+def _arena(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
     """Run the present round's arena and diagnosis; emit the event that starts a regeneration if it finds weakness."""
     uri = open_store(store or default_store()).uri
     number = present_round(open_store(uri))
@@ -140,3 +139,10 @@ def arena(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
         "successes": sum(r.success for r in results),
         "weaknesses": [f"{d.rank}. {d.env_id}: {d.weakness}" for d in diagnoses],
     }
+
+
+@flow(name="arena")
+def arena(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
+    """Run the present round's arena and diagnosis; emit the event that starts a regeneration if it finds weakness."""
+    with workers():
+        return _arena(store, settings)

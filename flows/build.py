@@ -334,7 +334,7 @@ def build(
     if theme_ids is not None:
         themes = [theme for theme in themes if theme.theme_id in theme_ids]
     if only_failed:
-        done = {row.theme_id for row in environment_rows(open_store(uri), "accepted")}
+        done = {row.theme_id for row in environment_rows(open_store(uri), "accepted") if not row.lineage}
         themes = [theme for theme in themes if theme.theme_id not in done]
     from tasks.mining import corpus_fingerprint
 

@@ -50,7 +50,8 @@ def launch_run(store: str, settings: Settings, *, force: bool = False, quiet: bo
             record["unchanged"] = True
             if not quiet:
                 seconds = time.monotonic() - began
-                out.print(f"Nothing has changed since run {run_id} ({record['started_at']}): no work was done.")
+                since = f"run {run_id} ({record['started_at']})"
+                out.print(f"Nothing has changed since {since}: no work was done.", soft_wrap=True)
                 out.print(f"Report: {record['report']}   ({seconds:.1f} s; --force runs again)", soft_wrap=True)
             return record
     return _run(objects.uri, settings, key, run_id, began, quiet)

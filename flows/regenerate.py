@@ -188,8 +188,7 @@ def regenerate_round(store_uri: str, number: int, settings: Settings) -> dict[st
     }
 
 
-@flow(name="regenerate")
-def regenerate(
+def _regenerate(
     store: str | None = None, settings: Settings = DEFAULTS, round_number: int | None = None
 ) -> dict[str, Any]:
     """Act on the guidelines of a round (the present one by default) and begin the next."""
@@ -214,3 +213,12 @@ def evolve(store: str | None = None, settings: Settings = DEFAULTS, rounds: int 
             break
         outcomes.append(regenerate(store, settings, found["round"]))
     return outcomes
+
+
+@flow(name="regenerate")
+def regenerate(
+    store: str | None = None, settings: Settings = DEFAULTS, round_number: int | None = None
+) -> dict[str, Any]:
+    """Act on the guidelines of a round (the present one by default) and begin the next."""
+    with workers():
+        return _regenerate(store, settings, round_number)

@@ -14,7 +14,7 @@ from flows.evaluation import evaluate_policies
 from flows.oracles import ensure_oracles, load_oracles
 from flows.policies import checkpoint_of, keep_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
-from flows.runtime import cache_key, default_store, stored
+from flows.runtime import cache_key, default_store, stored, workers
 from flows.synthesize import tasks_of
 from schemas.base import content_hash
 from schemas.episode import TrainingRun
@@ -157,8 +157,7 @@ def development_scores(
     }
 
 
-@flow(name="train")
-def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
+def _train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
     """Train from the start and make the arm that does best on the development tasks the current policy."""
     uri = open_store(store or default_store()).uri
     tag = content_hash([settings.seed, settings.variants, settings.practice_tasks, settings.sft_seconds])[:8]
@@ -202,3 +201,10 @@ def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, 
     table = [{"policy": r.policy_id, "steps": r.steps, "development success": scores[r.policy_id]} for r in runs]
     create_table_artifact(key="training", table=table, description="Training arms and their development success")
     return {"policy_id": best.policy_id, "development": scores, "episodes": sum(job["episodes"] for job in made)}
+
+
+@flow(name="train")
+def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
+    """Train from the start and make the arm that does best on the development tasks the current policy."""
+    with workers():
+        return _train(store, settings)

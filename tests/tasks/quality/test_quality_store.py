@@ -91,7 +91,7 @@ def test_damage_is_quarantined_with_its_reason(damaged):
         ("environments/env-lost", "damaged"),
         ("tools/env-lost / get_order", "depends_on"),
         ("agent_tasks/task-train-50", "not_null"),
-        ("rejections/x / y / No Snake / because", "pattern"),
+        ("rejections/x /  / y / No Snake / because", "pattern"),
     }
     failed = [r for r in read_dataset(store, "quality_results") if not r.success]
     assert ("sources", "expect_parts_to_be_readable") in {(r.dataset, r.expectation) for r in failed}
