@@ -7,18 +7,19 @@ from schemas.episode import Trajectory
 from schemas.task import AgentTask
 from tasks.environment import verify
 from tasks.sandbox import SandboxWorker
-from tasks.synthesis.replay import execute
+from tasks.synthesis.replay import Run, execute
 
 ORACLE_ID = "oracle"
 """The policy id of oracle trajectories."""
 
 
 def oracle_trajectory(task: AgentTask, worker: SandboxWorker) -> Trajectory:
-    """Execute a task's oracle in a fresh episode of the worker's environment, which must be the task's.
+    """Execute a task's oracle in a fresh episode of the worker's environment, which must be the task's."""
+    return trajectory_of(task, execute(worker, task.oracle))
 
-    An oracle that breaks, or that its verifier refuses, gives a trajectory without success.
-    """
-    run = execute(worker, task.oracle)
+
+def trajectory_of(task: AgentTask, run: Run) -> Trajectory:
+    """Return an executed oracle as a trajectory; one that broke, or that the verifier refuses, has no success."""
     verdict = verify(task.verifier, run.answer, run.changes)
     return Trajectory(
         episode_id="ep-" + content_hash([ORACLE_ID, task.task_id])[:16],

@@ -5,16 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from schemas.base import content_hash
 from schemas.database import Database
 from schemas.episode import Trajectory
 from schemas.task import AgentTask, Verifier
 from schemas.tool import Tool
-from tasks.environment import EnvironmentImage, verify
+from tasks.environment import EnvironmentImage
 from tasks.sandbox import SandboxWorker
 from tasks.synthesis import gates
 from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.graphs import EASY_LENGTHS, LENGTHS
+from tasks.synthesis.oracle import trajectory_of
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.replay import Run, chain_run, execute
 from tasks.synthesis.synthesize import Kind, Writer, fitting_kinds, make_task
@@ -22,7 +22,6 @@ from tasks.synthesis.synthesize import Kind, Writer, fitting_kinds, make_task
 BATCH = 64
 TRIES = 3
 """How many candidates may be written for each wanted episode before the search ends."""
-ORACLE_ID = "oracle"
 
 
 def practice(
@@ -113,23 +112,7 @@ def _passes(writer: Writer, candidate: Candidate, run: Run, most: int) -> bool:
 
 
 def _episode(writer: Writer, candidate: Candidate, run: Run, seed: int) -> tuple[AgentTask, Trajectory]:
-    answer = dict(run.answer or {})
-    verifier = Verifier(answer=candidate.fields, expected_answer=answer, expected_changes=run.changes)
-    verdict = verify(verifier, answer, run.changes)
+    verifier = Verifier(answer=candidate.fields, expected_answer=dict(run.answer or {}), expected_changes=run.changes)
     env_id = writer.atlas.database.env_id
     task = make_task(candidate, run, verifier, env_id, tuple(writer.atlas.tools)).model_copy(update={"seed": seed})
-    trajectory = Trajectory(
-        episode_id="ep-" + content_hash([ORACLE_ID, task.task_id])[:16],
-        task_id=task.task_id,
-        env_id=env_id,
-        policy_id=ORACLE_ID,
-        steps=run.steps,
-        calls=len(run.steps),
-        answer=answer,
-        success=verdict.success,
-        reward=verdict.reward,
-        checks=verdict.checks,
-        changes=tuple(change.model_dump(mode="json") for change in run.changes),
-        seed=0,
-    )
-    return task, trajectory
+    return task, trajectory_of(task, run)
