@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import resource
@@ -15,8 +16,9 @@ from typing import Any
 
 from tasks.sandbox.inner.seccomp import Filter
 
-_monotonic, _sleep = time.monotonic, time.sleep  # before anything is frozen
-_ENDING_S = 2.0
+_sleep = time.sleep  # before anything is frozen
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
 
 
 def limit_resources(limits: dict[str, Any], episodes: int = 1) -> None:
@@ -33,7 +35,20 @@ def limit_resources(limits: dict[str, Any], episodes: int = 1) -> None:
     lower(resource.RLIMIT_NOFILE, limits["open_files"])
     lower(resource.RLIMIT_NPROC, limits["processes"])
     lower(resource.RLIMIT_AS, limits["memory_bytes"])
-    lower(resource.RLIMIT_CPU, cpu)
+    lower(resource.RLIMIT_CPU, cpu + 1)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (min(cpu, hard), hard))  # SIGXCPU tells the cause; at `hard` comes SIGKILL
+
+
+def _die_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends, however that ends.
+
+    Raises:
+        ProcessLookupError: if the parent has ended already.
+    """
+    _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        raise ProcessLookupError("the parent is gone")
 
 
 class Children:
@@ -56,12 +71,14 @@ class Children:
     ) -> None:
         """Fork a child that runs `work` and exits; `confined` children get limits and the filter of system calls."""
         self.collect()
+        parent = os.getpid()
         pid = os.fork()
         if pid:
             self._living[token] = pid
             return
         code = 1
         try:
+            _die_with(parent)
             for sock in close:
                 sock.close()
             signal.set_wakeup_fd(-1)
@@ -96,14 +113,17 @@ class Children:
         while len(self._ended) > 256:
             del self._ended[next(iter(self._ended))]
 
-    def end(self, token: str, *, kill: bool) -> int:
-        """Return a child's wait status, killing it first or giving it a moment to end by itself; -1: unknown."""
-        deadline = _monotonic() + _ENDING_S
+    def kill(self, token: str) -> None:
+        """Kill a child if it still lives. One that is ending keeps the status that it is ending with."""
+        if token in self._living:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._living[token], signal.SIGKILL)
+
+    def end(self, token: str) -> int:
+        """Kill a child and return its wait status; -1: unknown."""
+        self.kill(token)
         pause = 0.0002
         while token in self._living:
-            if kill or _monotonic() > deadline:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self._living[token], signal.SIGKILL)
             self.collect()
             if token in self._living:
                 _sleep(pause)
@@ -123,8 +143,8 @@ class Children:
 def supervise(control: socket.socket, children: Children, start: Callable[[dict[str, Any], list[int]], None]) -> None:
     """Serve a control socket until the factory closes it, then kill the children.
 
-    A message is one JSON object with the descriptors that belong to it. "kill" and "reap" are answered with a child's
-    wait status; any other starts something by `start(message, descriptors)` and is not answered.
+    A message is one JSON object with the descriptors that belong to it. "kill" is answered with a child's wait status;
+    "drop" kills too and is not answered; any other starts something by `start(message, descriptors)`, unanswered too.
     """
     try:
         while True:
@@ -132,9 +152,11 @@ def supervise(control: socket.socket, children: Children, start: Callable[[dict[
             if not data:
                 return
             message = json.loads(data)
-            if message["op"] in ("kill", "reap"):
-                status = children.end(message["token"], kill=message["op"] == "kill")
+            if message["op"] == "kill":
+                status = children.end(message["token"])
                 control.send(json.dumps({"token": message["token"], "status": status}).encode())
+            elif message["op"] == "drop":
+                children.kill(message["token"])
             else:
                 start(message, descriptors)
     except (ConnectionError, BrokenPipeError):
