@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tasks.environment.difference import Differ, StateError, difference, open_state, state_hash
+from tasks.environment.difference import Differ, StateError, check_pages, difference, open_state, state_hash
 from tasks.environment.image import EnvironmentImage
 from tasks.environment.reward import shaped_reward
 from tasks.environment.runtime.context import Clock, Context, Db, Documents, Ids
@@ -23,6 +23,7 @@ __all__ = [
     "UnresolvedReference",
     "Verdict",
     "build_snapshot",
+    "check_pages",
     "difference",
     "equal_answers",
     "is_reference",

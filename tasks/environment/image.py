@@ -25,7 +25,8 @@ class EnvironmentImage:
         log_tables: tables that the state difference leaves out.
         start_time: where every episode's clock stands, "YYYY-MM-DDTHH:MM:SS".
         writes: names of the tools that may write; None: all may.
-        foreign: some tool was written by a model or imported, so a weak sandbox refuses it.
+        foreign: some tool was written by a model or imported: a weak sandbox refuses it, and none of its episodes
+            shares a process with another. False only where every tool is known to be made by rules.
     """
 
     env_id: str
@@ -35,7 +36,7 @@ class EnvironmentImage:
     log_tables: tuple[str, ...] = ()
     start_time: str = "2026-01-01T00:00:00"
     writes: tuple[str, ...] | None = None
-    foreign: bool = False
+    foreign: bool = True
 
     @classmethod
     def of(cls, database: Database, tools: Sequence[Tool], snapshot: bytes) -> EnvironmentImage:
@@ -64,5 +65,5 @@ class EnvironmentImage:
     @cached_property
     def digest(self) -> str:
         """The sha256 of all that decides how episodes run."""
-        text = json.dumps([self.header, self.log_tables], sort_keys=True)
+        text = json.dumps([self.header, self.log_tables, self.foreign], sort_keys=True)
         return hashlib.sha256(text.encode() + self.snapshot).hexdigest()

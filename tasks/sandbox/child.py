@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import socket
@@ -13,13 +14,11 @@ from schemas.task import Call
 from tasks.sandbox.errors import SandboxError, from_status
 from tasks.sandbox.inner import wire
 from tasks.sandbox.supervisor import Supervisor
+from tasks.sandbox.untrusted import read_json
 
+_CLAIMS = ("output", "protocol")
+"""The outcomes that a child may tell of itself; all others are found out here."""
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
-decode = json.JSONDecoder(parse_constant=_no_constant).decode
 _encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -33,6 +32,17 @@ def refers(value: Any) -> bool:
 def plain_calls(calls: Sequence[Call]) -> list[list[Any]]:
     """Return calls as [tool, arguments, whether they hold references]."""
     return [[call.tool, call.arguments, refers(call.arguments)] for call in calls]
+
+
+def _told(failure: Any) -> SandboxError:
+    """Return the error that a child tells of itself.
+
+    Raises:
+        ValueError: if it has another form, or claims what only the factory can know.
+    """
+    if isinstance(failure, list) and len(failure) == 2 and failure[0] in _CLAIMS and isinstance(failure[1], str):
+        return SandboxError(failure[0], failure[1][:500])
+    raise ValueError("a failure of an unknown form")
 
 
 class Child:
@@ -65,20 +75,19 @@ class Child:
             self._wait_at_most(seconds)
             wire.send(self._sock, text)
             answer, payload = wire.receive(self._sock, limit, time.monotonic() + seconds)
-            result = decode(answer.decode())
+            result = read_json(answer)
             if not isinstance(result, list) or len(result) != 3 or result[0] != identity:
                 raise ValueError("an answer to another request")
+            if result[1] != "ok":
+                raise _told(result[2])
         except wire.Closed as error:
             raise self._end(None) from error
         except wire.Late as error:
             raise self._end(SandboxError("timeout", f"no answer within {seconds:g} s")) from error
         except wire.TooLong as error:
             raise self._end(SandboxError("output", str(error))) from error
-        except (wire.WireError, ValueError, RecursionError) as error:
+        except (wire.WireError, ValueError) as error:
             raise self._end(SandboxError("protocol", f"malformed answer: {error}")) from error
-        if result[1] != "ok":
-            outcome, message = result[2] if isinstance(result[2], list) else ("protocol", "malformed failure")
-            raise SandboxError(str(outcome), str(message))
         return result[2], payload
 
     def _wait_at_most(self, seconds: float) -> None:
@@ -106,33 +115,33 @@ class Child:
         try:
             self._wait_at_most(max(0.001, deadline - time.monotonic()))
             text, _ = wire.receive(self._sock, limit, deadline)
-            return decode(text.decode())
+            return read_json(text)
         except wire.Closed as error:
             raise self._end(None) from error
         except wire.Late as error:
             raise self._end(SandboxError("timeout", "the script took too long")) from error
         except wire.TooLong as error:
             raise self._end(SandboxError("output", str(error))) from error
-        except (wire.WireError, ValueError, RecursionError) as error:
+        except (wire.WireError, ValueError) as error:
             raise self._end(SandboxError("protocol", f"malformed message: {error}")) from error
 
     def _end(self, error: SandboxError | None) -> SandboxError:
-        """Bury the child; without an error, its wait status tells one."""
+        """Bury the child; without an error, its wait status tells one.
+
+        A child that has closed its socket is killed at once: if it is ending by itself, its status is set already.
+        """
         self._sock.close()
         try:
-            status = self._supervisor.end(self._token, kill=error is not None)
+            status = self._supervisor.end(self._token)
         except ConnectionError:
             status = -1
         self._dead = error or from_status(status)
         return self._dead
 
     def close(self) -> None:
-        """Close the socket: an idle child then ends by itself."""
+        """End the child, whatever it does, without waiting for it."""
         if self._dead is None:
             self._dead = SandboxError("closed", "the episode is over")
             self._sock.close()
-
-    def kill(self) -> None:
-        """End the child at once, whatever it does."""
-        if self._dead is None:
-            self._end(SandboxError("closed", "the episode is over"))
+            with contextlib.suppress(ConnectionError):
+                self._supervisor.drop(self._token)

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemas.episode import Step
 from schemas.task import Call, Change
-from tasks.environment import Differ, EnvironmentImage, StateError, open_state
+from tasks.environment import Differ, EnvironmentImage, StateError, check_pages, open_state
 from tasks.sandbox.child import Child, plain_calls
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.limits import Limits
@@ -58,15 +58,18 @@ class Episode:
             self._closed = True
             self._release()
 
-    def _request(self, operation: str, *arguments: Any, calls: int = 1, limit: int) -> tuple[Any, bytes]:
+    def _request(self, operation: str, *arguments: Any, seconds: float | None = None, limit: int) -> tuple[Any, bytes]:
         if self._closed:
             raise SandboxError("closed", "the episode is over")
-        seconds = self._limits.wall_s * max(1, calls)
+        seconds = self._limits.wall_s if seconds is None else seconds
         return self._child.request(operation, *arguments, seconds=seconds, limit=limit + _SLACK)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call one tool and return its observation."""
-        result, _ = self._request("call", tool, arguments, limit=4 * self._limits.output_bytes)
+        return self._call(tool, arguments, self._limits.wall_s)
+
+    def _call(self, tool: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
+        result, _ = self._request("call", tool, arguments, seconds=seconds, limit=4 * self._limits.output_bytes)
         if not isinstance(result, dict):
             raise SandboxError("protocol", "the observation is no JSON object")
         return result
@@ -74,7 +77,8 @@ class Episode:
     def run(self, calls: Sequence[Call]) -> tuple[Step, ...]:
         """Run calls in one message; their references see the observations of this batch, the first one at 0."""
         limit = 8 * self._limits.output_bytes * max(1, len(calls))
-        result, _ = self._request("run", plain_calls(calls), calls=len(calls), limit=limit)
+        seconds = self._limits.wall_s * max(1, len(calls))
+        result, _ = self._request("run", plain_calls(calls), seconds=seconds, limit=limit)
         return make_steps(calls, result)
 
     def script(self, source: str) -> ScriptOutcome:
@@ -95,19 +99,20 @@ class Episode:
                         return ScriptOutcome(None, tuple(steps), "protocol: malformed call")
                     if len(steps) >= self._limits.script_calls:
                         return ScriptOutcome(None, tuple(steps), f"more than {len(steps)} calls")
-                    observation = self.call(tool, arguments)
+                    left = deadline - time.monotonic()
+                    observation = self._call(tool, arguments, min(self._limits.wall_s, max(0.001, left)))
                     steps.append(Step(tool=tool, arguments=arguments, observation=observation))
                     script.send(json.dumps(["observation", observation]).encode())
                 elif kind == "answer" and len(message) == 2 and isinstance(message[1], dict):
                     return ScriptOutcome(message[1], tuple(steps))
                 elif kind == "failed" and len(message) == 2:
-                    return ScriptOutcome(None, tuple(steps), str(message[1]))
+                    return ScriptOutcome(None, tuple(steps), str(message[1])[:500])
                 else:
                     return ScriptOutcome(None, tuple(steps), "protocol: malformed message")
         except SandboxError as error:
             return ScriptOutcome(None, tuple(steps), str(error))
         finally:
-            script.kill()
+            script.close()
 
     def state(self) -> bytes:
         """Return the present state, the bytes of a SQLite file (the snapshot itself if nothing was written)."""
@@ -129,6 +134,8 @@ class Episode:
         """
         try:
             connection = open_state(self.state())
+            if self._image.foreign:
+                check_pages(connection)
         except StateError as error:
             raise SandboxError("state", str(error)) from error
         looks = iter([0] * 20)

@@ -72,9 +72,10 @@ def split_batch(
     if not isinstance(results, list) or len(results) != len(episodes):
         raise SandboxError("protocol", "the child did not answer every episode")
     outcomes, position = [], 0
-    for (calls, _), (steps, size) in zip(episodes, results, strict=True):
-        if not isinstance(size, int) or size < 0:
+    for (calls, _), result in zip(episodes, results, strict=True):
+        if not isinstance(result, list) or len(result) != 2 or type(result[1]) is not int or result[1] < 0:
             raise SandboxError("protocol", "the child's answer has the wrong form")
+        steps, size = result
         state = states[position : position + size]
         position += size
         if isinstance(steps, str):

@@ -141,7 +141,7 @@ class Sandbox:
             answer = supervisor.receive()
             if "error" in answer:
                 raise SandboxError("start", f"environment {image.env_id!r}: {answer['error']}")
-            return Loaded(image, supervisor, Differ(image.snapshot, image.log_tables))
+            return Loaded(image, supervisor, Differ(image.snapshot, image.log_tables, wary=image.foreign))
         except ConnectionError as error:
             supervisor.close()
             if self._has_ended():
@@ -159,7 +159,7 @@ class Sandbox:
         if self._zygote is None:
             return True
         try:
-            self._zygote.end("", kill=False)
+            self._zygote.end("")
         except ConnectionError:
             return True
         return False

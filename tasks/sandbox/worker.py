@@ -20,8 +20,9 @@ from tasks.sandbox.strength import FLOOR, Strength, sandbox_strength
 Isolation = Literal["episode", "environment"]
 """What shares a process: nothing but one episode, or successive episodes of one environment.
 
-"environment" is many times faster to reset. It is for tools whose tests have passed: each episode begins with the
-initial state, fresh tool modules, clock and chance, but code that patches the standard library would reach the next."""
+"environment" is many times faster to reset. It is for tools made by rules: each episode begins with the initial state,
+fresh tool modules, clock and chance, but code that patches the standard library would reach the next. An image that is
+`foreign` gets a process for each episode whatever is asked for."""
 
 _BATCH_EPISODES = 200
 _BATCH_BYTES = 64 * 1024 * 1024
@@ -112,7 +113,7 @@ class SandboxWorker:
     ) -> Episode:
         """Begin an episode in a private copy of the loaded environment (or of `image`, which is loaded then)."""
         chosen = self._image(image)
-        if isolation == "episode":
+        if isolation == "episode" or chosen.foreign:
             child, loaded = self._sandbox.child(chosen, seed)
             return Episode(child, chosen, loaded.differ, self.limits, self._sandbox.script, child.close)
         child, loaded = self._sandbox.reused_child(chosen, seed, self.limits.wall_s)
@@ -150,7 +151,7 @@ class SandboxWorker:
         by one, each in a process of its own.
         """
         chosen = self._image(image)
-        if isolation == "episode":
+        if isolation == "episode" or chosen.foreign:
             return [self.run_episode(calls, seed, chosen) for calls, seed in episodes]
         size = max(1, min(_BATCH_EPISODES, _BATCH_BYTES // max(1, len(chosen.snapshot))))
         outcomes: list[EpisodeOutcome] = []

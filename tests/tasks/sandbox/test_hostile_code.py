@@ -221,7 +221,7 @@ def test_hostile_scripts_fail_and_leave_the_episode(name):
 
 
 def test_reused_processes_that_fail_are_replaced(worker):
-    worker.load(image("import os\nos._exit(1)"))
+    worker.load(replace(image("import os\nos._exit(1)"), foreign=False))
     for _ in range(3):
         with worker.episode(isolation="environment") as episode:
             assert episode.call("check", {}) == {"orders": 60}

@@ -1,0 +1,74 @@
+"""Read what comes out of the sandbox: plain JSON that every later stage can hold, or a ValueError.
+
+Python's reader lets through what would fail far away from here: numbers beyond every type's range, texts that are no
+Unicode, nesting that exhausts the stack of whoever walks or writes the value again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+MAX_DEPTH = 64
+"""How deep arrays and objects may be nested."""
+
+_MAX_DIGITS = 40
+_SHAPE = bytes(57 if 48 <= c <= 57 else 101 if c in b"eE" else c if c == 43 else 32 for c in range(256))
+_LONG, _LARGE, _SIGNED = b"9" * (_MAX_DIGITS + 1), b"e999", b"e+999"  # in that shape: digits, e, + and all else a space
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:20]} is beyond the range of floats")
+    return value
+
+
+def _bounded(text: str) -> int:
+    if len(text) > _MAX_DIGITS:
+        raise ValueError(f"an integer of {len(text)} digits")
+    return int(text)
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant).decode
+_decode_warily = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded).decode
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for part in level
+            for item in (part.values() if isinstance(part, dict) else part)
+            if isinstance(item, dict | list)
+        ]
+        if not level:
+            return
+    raise ValueError(f"nested more than {MAX_DEPTH} deep")
+
+
+def read_json(raw: bytes) -> Any:
+    """Return the JSON value of UTF-8 bytes that untrusted code has written; of equal keys in an object the last counts.
+
+    Raises:
+        ValueError: for what is no JSON, NaN and infinities, integers of more than 40 digits, texts with lone
+            surrogates, and nesting of more than 64 levels.
+    """
+    text = raw.decode()
+    shape = raw.translate(_SHAPE)
+    decode = _decode_warily if _LONG in shape or _LARGE in shape or _SIGNED in shape else _decode
+    try:
+        value = decode(text)
+    except RecursionError:
+        raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
+    if "\\ud" in text or "\\uD" in text:  # the only way to a lone surrogate, since the bytes are UTF-8
+        json.dumps(value, ensure_ascii=False).encode()
+    if isinstance(value, dict | list) and text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(value)
+    return value
