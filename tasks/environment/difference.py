@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 import math
 import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from schemas.base import canonical_json
 from schemas.task import Change
-from tasks.environment.snapshot import quote
+from tasks.environment.rows import StateError, TableDifference
+from tasks.environment.runtime.tables import quote, read_tables
 
 _INSTRUCTIONS_A_LOOK, _LOOKS, _INSTRUCTIONS_A_BYTE = 1_000_000, 20, 20
 _BROKEN = (sqlite3.Error, OverflowError, MemoryError)
-
-
-class StateError(ValueError):
-    """A state's bytes are no intact SQLite file, or its schema is not that of the initial state."""
 
 
 def open_state(state: bytes) -> sqlite3.Connection:
@@ -58,77 +55,11 @@ def check_pages(connection: sqlite3.Connection, side: str = "main") -> None:
         raise StateError(f"the state is no intact SQLite file: {found}")
 
 
-def _plain(columns: Sequence[str], cells: Sequence[Any], before: Sequence[Any] = ()) -> dict[str, Any]:
-    """Return a row by column; new cells must be what JSON can hold."""
-    for place, cell in enumerate(cells):
-        if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
-            if before and before[place] == cell:
-                continue
-            raise StateError(f"column {columns[place]!r} holds a {type(cell).__name__} that JSON cannot hold")
-    return dict(zip(columns, cells, strict=True))
-
-
-def _tables(connection: sqlite3.Connection, log_tables: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
-    """Return table -> (key column, all columns) of the tables that count for the difference."""
-    names = connection.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
-    ).fetchall()
-    tables = {}
-    for (name,) in names:
-        if name in log_tables:
-            continue
-        columns = connection.execute(f"PRAGMA table_info({quote(name)})").fetchall()
-        keys = [column[1] for column in columns if column[5] == 1]
-        tables[name] = (keys[0] if keys else "rowid", [column[1] for column in columns])
-    return tables
-
-
 def _read_schema(connection: sqlite3.Connection, side: str, at_most: int = -1) -> tuple[list[Any], list[Any]]:
     """Return the schema of a state, and apart from it where its tables' root pages are."""
     rows = connection.execute(f"SELECT type, name, tbl_name, sql, rootpage FROM {side}.sqlite_schema LIMIT {at_most}")
     found = sorted(rows, key=repr)  # a query that sorts would first take in whatever is there
     return [row[:4] for row in found], [row[4] for row in found]
-
-
-@dataclass(frozen=True)
-class _Table:
-    """A table's columns and the queries for its changed rows; `main` is the initial state, `after` the other one."""
-
-    name: str
-    columns: tuple[str, ...]
-    changed: str
-    inserted: str
-
-    @classmethod
-    def of(cls, name: str, key: str, columns: Sequence[str]) -> _Table:
-        table, same_key = quote(name), f"a.{quote(key)} = b.{quote(key)}"
-        before, after = (", ".join(f"{side}.{quote(column)}" for column in columns) for side in "ba")
-        differs = " OR ".join(f"a.{quote(column)} IS NOT b.{quote(column)}" for column in columns)
-        return cls(
-            name,
-            tuple(columns),
-            f"SELECT b.{quote(key)}, a.rowid IS NULL, {before}, {after} FROM main.{table} b LEFT JOIN after.{table} a"
-            f" ON {same_key} WHERE a.rowid IS NULL OR {differs} ORDER BY 2 DESC, 1",
-            f"SELECT a.{quote(key)}, {after} FROM after.{table} a"
-            f" WHERE NOT EXISTS (SELECT 1 FROM main.{table} b WHERE {same_key}) ORDER BY 1",
-        )
-
-    def changes(self, connection: sqlite3.Connection) -> list[Change]:
-        """Return deletes, inserts and updates, each in the order of the keys."""
-        name, columns, width = self.name, self.columns, len(self.columns)
-        deletes, updates = [], []
-        for key, deleted, *cells in connection.execute(self.changed):
-            before = dict(zip(columns, cells[:width], strict=True))
-            if deleted:
-                deletes.append(Change(table=name, operation="delete", key=key, before=before))
-            else:
-                after = _plain(columns, cells[width:], cells[:width])
-                updates.append(Change(table=name, operation="update", key=key, before=before, after=after))
-        inserts = [
-            Change(table=name, operation="insert", key=key, after=_plain(columns, cells))
-            for key, *cells in connection.execute(self.inserted)
-        ]
-        return deletes + inserts + updates
 
 
 class Differ:
@@ -149,11 +80,10 @@ class Differ:
 
     def __init__(self, before: bytes, log_tables: Sequence[str] = (), *, wary: bool = False) -> None:
         self._before = before
-        self._wary = wary
+        self.wary = wary
         self._connection = open_state(before)
         self._schema, self._roots = _read_schema(self._connection, "main")
-        tables = _tables(self._connection, log_tables)
-        self._tables = [_Table.of(name, key, columns) for name, (key, columns) in tables.items()]
+        self._tables = [TableDifference(shape) for shape in read_tables(self._connection, log_tables)]
         size = int.from_bytes(before[16:18], "big")
         self._page_size = 65536 if size == 1 else size
         self._pages = self._pages_by_table()
@@ -175,7 +105,7 @@ class Differ:
                 runs.append(slice(start, start + self._page_size))
         return pages
 
-    def _may_differ(self, after: bytes, roots: list[Any]) -> list[_Table]:
+    def _may_differ(self, after: bytes, roots: list[Any]) -> list[TableDifference]:
         if (
             not self._pages
             or roots != self._roots
@@ -199,18 +129,18 @@ class Differ:
         connection = self._connection
         try:
             connection.deserialize(after, name="after")
-            if self._wary:
+            if self.wary:
                 self._bound(len(after))
             schema, roots = _read_schema(connection, "after", len(self._schema) + 1)
             if schema != self._schema:
                 raise StateError("the state's schema is not that of the initial state")
-            if self._wary:
+            if self.wary:
                 check_pages(connection, "after")
-            return tuple(change for table in self._may_differ(after, roots) for change in table.changes(connection))
+            return tuple(change for table in self._may_differ(after, roots) for change in table.all_changes(connection))
         except (*_BROKEN, ValidationError) as error:
             raise StateError(f"the state is no intact SQLite file: {error}") from error
         finally:
-            if self._wary:
+            if self.wary:
                 connection.set_progress_handler(None, 0)
 
     def _bound(self, size: int) -> None:
@@ -218,6 +148,39 @@ class Differ:
         looks = iter([0] * (_LOOKS + size * _INSTRUCTIONS_A_BYTE // _INSTRUCTIONS_A_LOOK))
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(size, 1_000_000))
         self._connection.set_progress_handler(lambda: next(looks, 1), _INSTRUCTIONS_A_LOOK)
+
+    def journaled(self, journal: Any) -> tuple[Change, ...]:
+        """Return the changed rows that an episode's journal tells, in the order of `changes`.
+
+        The rows of the initial state are looked up here, so a journal can only be wrong about the rows after. A wary
+        differ takes none but an empty one, which says that nothing was written: rows may have been changed behind the
+        triggers of a journal, while a whole state must at least be an intact one of the same schema.
+
+        Args:
+            journal: what `tasks.environment.runtime.journal.Journal.rows` returned, as read from JSON.
+
+        Raises:
+            StateError: if it has another form.
+        """
+        if journal == []:
+            return ()
+        if self.wary:
+            raise StateError("the changes are told without the state")
+        by_table: dict[int, list[tuple[Any, Any]]] = defaultdict(list)
+        try:
+            for index, key, cells in journal:
+                if type(index) is not int or not 0 <= index < len(self._tables):
+                    raise StateError(f"the journal names an unknown table {index!r}")
+                by_table[index].append((key, cells))
+            return tuple(
+                change
+                for index in sorted(by_table)
+                for change in self._tables[index].touched_changes(self._connection, by_table[index])
+            )
+        except StateError:
+            raise
+        except (*_BROKEN, ValueError, TypeError, IndexError) as error:
+            raise StateError(f"the journal is malformed: {error}") from error
 
     def close(self) -> None:
         """Free the states."""
@@ -239,8 +202,17 @@ def difference(before: bytes, after: bytes, log_tables: Sequence[str] = ()) -> t
         differ.close()
 
 
+def _hashed(cell: Any) -> Any:
+    """Return a cell as JSON holds it."""
+    if isinstance(cell, bytes):
+        return {"bytes": cell.hex()}
+    return cell if not isinstance(cell, float) or math.isfinite(cell) else {"number": repr(cell)}
+
+
 def state_hash(snapshot: bytes, log_tables: Sequence[str] = ()) -> str:
-    """Return the sha256 of a state's content: of all rows in the order of their keys, whatever the file's layout.
+    """Return the sha256 of a state's content, whatever the file's layout and the order in which rows were inserted.
+
+    Rows count in the order of their keys, or of all their cells in a table without one; log tables do not count.
 
     Raises:
         StateError: if the bytes are no intact SQLite file.
@@ -248,11 +220,12 @@ def state_hash(snapshot: bytes, log_tables: Sequence[str] = ()) -> str:
     connection = open_state(snapshot)
     digest = hashlib.sha256()
     try:
-        for table, (key, columns) in _tables(connection, log_tables).items():
-            digest.update(canonical_json([table, columns]).encode())
-            picked = ", ".join(map(quote, columns))
-            for row in connection.execute(f"SELECT {picked} FROM {quote(table)} ORDER BY {quote(key)}"):
-                digest.update(canonical_json(row).encode())
+        for table in read_tables(connection, log_tables):
+            digest.update(canonical_json([table.name, table.columns]).encode())
+            picked = ", ".join(map(quote, table.columns))
+            order = ", ".join(f"{quote(column)} COLLATE BINARY" for column in table.key or table.columns)
+            for row in connection.execute(f"SELECT {picked} FROM {quote(table.name)} ORDER BY {order}"):
+                digest.update(canonical_json([_hashed(cell) for cell in row]).encode())
     except sqlite3.Error as error:
         raise StateError(f"the state is no intact SQLite file: {error}") from error
     finally:

@@ -52,6 +52,12 @@ class EnvironmentImage:
             foreign=any(tool.author != "rules" for tool in tools),
         )
 
+    @property
+    def journal(self) -> bool:
+        """Whether an episode's changes are told by a journal of changed rows; else by the whole state, see
+        `tasks.environment.Differ.journaled`."""
+        return not self.foreign
+
     @cached_property
     def header(self) -> dict[str, Any]:
         """All but the snapshot, as a JSON object."""
@@ -60,10 +66,12 @@ class EnvironmentImage:
             "schemas": self.schemas,
             "start_time": self.start_time,
             "writes": None if self.writes is None else list(self.writes),
+            "journal": self.journal,
+            "log_tables": list(self.log_tables),
         }
 
     @cached_property
     def digest(self) -> str:
         """The sha256 of all that decides how episodes run."""
-        text = json.dumps([self.header, self.log_tables, self.foreign], sort_keys=True)
+        text = json.dumps(self.header, sort_keys=True)
         return hashlib.sha256(text.encode() + self.snapshot).hexdigest()

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemas.database import Column, Database, Document, Table
+from tasks.environment.runtime.tables import quote
 
 _SQL_TYPES = {
     "integer": "INTEGER",
@@ -32,11 +33,6 @@ _DOCUMENTS = (
 
 class SnapshotError(ValueError):
     """The rows do not fit the schema; the message names the table, the row and what is wrong."""
-
-
-def quote(name: str) -> str:
-    """Return a name as a quoted SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _literal(value: str | float) -> str:

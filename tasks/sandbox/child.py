@@ -16,22 +16,24 @@ from tasks.sandbox.inner import wire
 from tasks.sandbox.supervisor import Supervisor
 from tasks.sandbox.untrusted import read_json
 
-_CLAIMS = ("output", "protocol")
-"""The outcomes that a child may tell of itself; all others are found out here."""
+_CLAIMS = ("output", "protocol", "state")
+"""The outcomes that a child may tell of itself; all others are found out here. After any but "output" it is dead."""
 
-_encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+_NONCE = 12
+_NONCES = 256
+_REFERENCE = '"$ref"'  # a quote within a text is escaped, so that only a key, or a text that is just this, looks so
 
-
-def refers(value: Any) -> bool:
-    """Say whether a JSON value holds a reference at any depth."""
-    if isinstance(value, dict):
-        return "$ref" in value or any(map(refers, value.values()))
-    return isinstance(value, list | tuple) and any(map(refers, value))
+encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+"""Return a JSON value's text. Raises TypeError or ValueError if JSON cannot hold it."""
 
 
-def plain_calls(calls: Sequence[Call]) -> list[list[Any]]:
-    """Return calls as [tool, arguments, whether they hold references]."""
-    return [[call.tool, call.arguments, refers(call.arguments)] for call in calls]
+def encode_calls(calls: Sequence[Call]) -> str:
+    """Return the JSON text of calls as [tool, arguments, whether they hold references] each."""
+    texts = []
+    for call in calls:
+        arguments = encode(call.arguments)
+        texts.append(f"[{encode(call.tool)},{arguments},{'true' if _REFERENCE in arguments else 'false'}]")
+    return f"[{','.join(texts)}]"
 
 
 def _told(failure: Any) -> SandboxError:
@@ -54,32 +56,39 @@ class Child:
         self._token = token
         self._dead: SandboxError | None = None
         self._patience = 0.0
+        self._nonces: list[str] = []
 
     @property
     def alive(self) -> bool:
         """Whether requests can still be made."""
         return self._dead is None
 
-    def request(self, operation: str, *arguments: Any, seconds: float, limit: int) -> tuple[Any, bytes]:
+    def request(self, operation: str, arguments: str = "", *, seconds: float, limit: int) -> tuple[Any, bytes]:
         """Make a request and return the result and its binary payload.
+
+        Args:
+            operation: what to do, see `tasks.sandbox.inner.episode`.
+            arguments: the JSON texts of its arguments, with commas between.
+            seconds: how long the answer may take.
+            limit: the most bytes of the answer.
 
         Raises:
             SandboxError: as its outcome says.
-            ValueError: if an argument is no JSON value.
         """
         if self._dead is not None:
             raise self._dead
-        identity = secrets.token_hex(6)
-        text = _encode([identity, operation, *arguments]).encode()
+        identity = self._nonce()
+        text = f'["{identity}","{operation}",{arguments}]' if arguments else f'["{identity}","{operation}"]'
         try:
             self._wait_at_most(seconds)
-            wire.send(self._sock, text)
+            wire.send(self._sock, text.encode())
             answer, payload = wire.receive(self._sock, limit, time.monotonic() + seconds)
             result = read_json(answer)
             if not isinstance(result, list) or len(result) != 3 or result[0] != identity:
                 raise ValueError("an answer to another request")
             if result[1] != "ok":
-                raise _told(result[2])
+                error = _told(result[2])
+                raise error if error.outcome == "output" else self._end(error)
         except wire.Closed as error:
             raise self._end(None) from error
         except wire.Late as error:
@@ -89,6 +98,13 @@ class Child:
         except (wire.WireError, ValueError) as error:
             raise self._end(SandboxError("protocol", f"malformed answer: {error}")) from error
         return result[2], payload
+
+    def _nonce(self) -> str:
+        """Return what the answer must begin with: unforeseeable, so that none can be sent in advance."""
+        if not self._nonces:
+            digits = secrets.token_hex(_NONCE * _NONCES // 2)
+            self._nonces = [digits[start : start + _NONCE] for start in range(0, len(digits), _NONCE)]
+        return self._nonces.pop()
 
     def _wait_at_most(self, seconds: float) -> None:
         if seconds != self._patience:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -12,10 +11,10 @@ from typing import Any
 from schemas.episode import Step
 from schemas.task import Call, Change
 from tasks.environment import Differ, EnvironmentImage, StateError, check_pages, open_state
-from tasks.sandbox.child import Child, plain_calls
+from tasks.sandbox.child import Child, encode, encode_calls
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.limits import Limits
-from tasks.sandbox.outcomes import ScriptOutcome, make_steps
+from tasks.sandbox.outcomes import ScriptOutcome, changes_of, make_steps
 
 _SLACK = 65536
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -58,18 +57,25 @@ class Episode:
             self._closed = True
             self._release()
 
-    def _request(self, operation: str, *arguments: Any, seconds: float | None = None, limit: int) -> tuple[Any, bytes]:
+    def _request(
+        self, operation: str, arguments: str = "", *, seconds: float | None = None, limit: int
+    ) -> tuple[Any, bytes]:
         if self._closed:
             raise SandboxError("closed", "the episode is over")
         seconds = self._limits.wall_s if seconds is None else seconds
-        return self._child.request(operation, *arguments, seconds=seconds, limit=limit + _SLACK)
+        return self._child.request(operation, arguments, seconds=seconds, limit=limit + _SLACK)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call one tool and return its observation."""
+        """Call one tool and return its observation.
+
+        Raises:
+            ValueError, TypeError: if JSON cannot hold the arguments.
+        """
         return self._call(tool, arguments, self._limits.wall_s)
 
     def _call(self, tool: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
-        result, _ = self._request("call", tool, arguments, seconds=seconds, limit=4 * self._limits.output_bytes)
+        text, limit = f"{encode(tool)},{encode(arguments)}", 4 * self._limits.output_bytes
+        result, _ = self._request("call", text, seconds=seconds, limit=limit)
         if not isinstance(result, dict):
             raise SandboxError("protocol", "the observation is no JSON object")
         return result
@@ -78,7 +84,7 @@ class Episode:
         """Run calls in one message; their references see the observations of this batch, the first one at 0."""
         limit = 8 * self._limits.output_bytes * max(1, len(calls))
         seconds = self._limits.wall_s * max(1, len(calls))
-        result, _ = self._request("run", plain_calls(calls), seconds=seconds, limit=limit)
+        result, _ = self._request("run", encode_calls(calls), seconds=seconds, limit=limit)
         return make_steps(calls, result)
 
     def script(self, source: str) -> ScriptOutcome:
@@ -102,7 +108,7 @@ class Episode:
                     left = deadline - time.monotonic()
                     observation = self._call(tool, arguments, min(self._limits.wall_s, max(0.001, left)))
                     steps.append(Step(tool=tool, arguments=arguments, observation=observation))
-                    script.send(json.dumps(["observation", observation]).encode())
+                    script.send(encode(["observation", observation]).encode())
                 elif kind == "answer" and len(message) == 2 and isinstance(message[1], dict):
                     return ScriptOutcome(message[1], tuple(steps))
                 elif kind == "failed" and len(message) == 2:
@@ -121,10 +127,8 @@ class Episode:
 
     def changes(self) -> tuple[Change, ...]:
         """Return the difference to the initial state, computed in this process."""
-        try:
-            return self._differ.changes(self.state())
-        except StateError as error:
-            raise SandboxError("state", str(error)) from error
+        journal, state = self._request("changes", limit=self._limits.state_bytes)
+        return changes_of(self._differ, journal, state)
 
     def query(self, sql: str) -> list[dict[str, Any]]:
         """Run a reading query over a copy of the present state, in this process, and return its rows.

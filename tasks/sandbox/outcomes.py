@@ -47,16 +47,17 @@ def make_steps(calls: Sequence[Call], results: Any) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def changes_of(differ: Differ, state: bytes) -> tuple[Change, ...]:
-    """Return the difference that a state's bytes tell; none are sent if nothing was written.
+def changes_of(differ: Differ, journal: Any, state: bytes) -> tuple[Change, ...]:
+    """Return the difference that a child's answer tells: its journal of changed rows, or the bytes of its state.
+
+    A child can lie by either, since both come from the process that runs the tools; see `Differ.journaled` for what is
+    taken from whom.
 
     Raises:
-        SandboxError: "state", if the bytes are no intact state.
+        SandboxError: "state", if it tells no intact state.
     """
-    if not state:
-        return ()
     try:
-        return differ.changes(state)
+        return differ.changes(state) if journal is None else differ.journaled(journal)
     except StateError as error:
         raise SandboxError("state", str(error)) from error
 
@@ -73,13 +74,13 @@ def split_batch(
         raise SandboxError("protocol", "the child did not answer every episode")
     outcomes, position = [], 0
     for (calls, _), result in zip(episodes, results, strict=True):
-        if not isinstance(result, list) or len(result) != 2 or type(result[1]) is not int or result[1] < 0:
+        if not isinstance(result, list) or len(result) != 3 or type(result[2]) is not int or result[2] < 0:
             raise SandboxError("protocol", "the child's answer has the wrong form")
-        steps, size = result
+        steps, journal, size = result
         state = states[position : position + size]
         position += size
         if isinstance(steps, str):
             outcomes.append(EpisodeOutcome((), (), "output"))
         else:
-            outcomes.append(EpisodeOutcome(make_steps(calls, steps), changes_of(differ, state)))
+            outcomes.append(EpisodeOutcome(make_steps(calls, steps), changes_of(differ, journal, state)))
     return outcomes

@@ -192,7 +192,7 @@ class Sandbox:
         while loaded.idle:
             child = loaded.idle.pop()
             try:
-                child.request("start", seed, seconds=seconds, limit=65536)
+                child.request("start", str(int(seed)), seconds=seconds, limit=65536)
             except SandboxError:
                 continue
             loaded.open.add(child)

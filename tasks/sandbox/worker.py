@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from schemas.task import Call
 from tasks.environment import EnvironmentImage
-from tasks.sandbox.child import plain_calls
+from tasks.sandbox.child import encode_calls
 from tasks.sandbox.episode import Episode
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.limits import Limits
@@ -126,13 +126,16 @@ class SandboxWorker:
         child, loaded = self._sandbox.child(self._image(image), seed)
         n = max(1, len(calls))
         try:
-            results, state = child.request(
+            result, state = child.request(
                 "episode",
-                plain_calls(calls),
+                encode_calls(calls),
                 seconds=self.limits.wall_s * n,
                 limit=8 * self.limits.output_bytes * n + self.limits.state_bytes,
             )
-            return EpisodeOutcome(make_steps(calls, results), changes_of(loaded.differ, state))
+            if not isinstance(result, list) or len(result) != 2:
+                raise SandboxError("protocol", "the child's answer has the wrong form")
+            steps, journal = result
+            return EpisodeOutcome(make_steps(calls, steps), changes_of(loaded.differ, journal, state))
         except SandboxError as error:
             return EpisodeOutcome((), (), error.outcome)
         finally:
@@ -169,9 +172,10 @@ class SandboxWorker:
         child, loaded = self._sandbox.reused_child(image, 0, self.limits.wall_s)
         n = max(1, sum(len(calls) for calls, _ in episodes))
         try:
+            texts = {id(calls): encode_calls(calls) for calls, _ in episodes}
             results, states = child.request(
                 "episodes",
-                [[seed, plain_calls(calls)] for calls, seed in episodes],
+                f"[{','.join(f'[{int(seed)},{texts[id(calls)]}]' for calls, seed in episodes)}]",
                 seconds=self.limits.wall_s * n,
                 limit=(1 << 32) - 1,
             )

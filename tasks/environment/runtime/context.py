@@ -10,16 +10,26 @@ from typing import Any
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
+_MAX_NAMES = 1000
+
+
 class Db:
     """The episode's private SQLite database. SQL errors are raised as `sqlite3.Error`."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, names: dict[str, tuple[str, ...]] | None = None) -> None:
         self._connection = connection
+        self._names = {} if names is None else names  # SQL text -> column names; the schema never changes
+
+    def _columns(self, sql: str, cursor: sqlite3.Cursor) -> tuple[str, ...]:
+        if len(self._names) >= _MAX_NAMES:
+            self._names.clear()
+        found = self._names[sql] = tuple(column[0] for column in cursor.description or ())
+        return found
 
     def rows(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> list[dict[str, Any]]:
         """Return all rows as dicts by column name."""
         cursor = self._connection.execute(sql, params)
-        names = [column[0] for column in cursor.description or ()]
+        names = self._names.get(sql) or self._columns(sql, cursor)
         return [dict(zip(names, row)) for row in cursor.fetchall()]  # noqa: B905 - both come from the one cursor
 
     def row(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> dict[str, Any] | None:
@@ -28,7 +38,7 @@ class Db:
         row = cursor.fetchone()
         if row is None:
             return None
-        return dict(zip([column[0] for column in cursor.description], row))  # noqa: B905 - the one cursor
+        return dict(zip(self._names.get(sql) or self._columns(sql, cursor), row))  # noqa: B905 - the one cursor
 
     def value(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
@@ -81,10 +91,13 @@ class Ids:
     """Mints keys from the episode's seed: the same seed mints the same keys in the same order."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(f"ids-{seed}")
+        self._seed = seed
+        self._random: random.Random | None = None  # seeded when first needed: it costs as much as a call
 
     def new(self, prefix: str) -> str:
         """Return a new key, e.g. "ord-7k2m9x" for the prefix "ord" (or "ord-"); 31**6 are possible."""
+        if self._random is None:
+            self._random = random.Random(f"ids-{self._seed}")
         separator = prefix[-1:] if prefix[-1:] in ("-", "_", ":", "/") else "-"
         return prefix.rstrip("-_:/") + separator + "".join(self._random.choices(_ALPHABET, k=6))
 
@@ -92,8 +105,14 @@ class Ids:
 class Context:
     """What a tool gets: `db`, `documents`, `clock`, `ids` and `refuse`."""
 
-    def __init__(self, connection: sqlite3.Connection, start_time: str, seed: int) -> None:
-        self.db = Db(connection)
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        start_time: str,
+        seed: int,
+        names: dict[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self.db = Db(connection, names)
         self.documents = Documents(self.db)
         self.clock = Clock(start_time)
         self.ids = Ids(seed)

@@ -75,6 +75,7 @@ def connect(
     savepoints: tuple[str, ...],
     chance: Callable[[int], bytes] | None,
     watch: Callable[[], int],
+    prepare: Callable[[sqlite3.Connection], None] | None = None,
 ) -> sqlite3.Connection:
     """Open a snapshot in memory for tools.
 
@@ -83,6 +84,7 @@ def connect(
         start_time: what SQLite's own date functions take for now.
         savepoints: the names of the engine's savepoints; tools may use no other.
         chance: source of random bytes for SQLite's random functions; None leaves them and its clock as they are.
+        prepare: called with the connection before it is closed against what tools must not do.
         watch: called every `INSTRUCTIONS_A_LOOK` instructions of SQLite's machine; non-zero stops the query.
 
     Raises:
@@ -100,6 +102,8 @@ def connect(
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LENGTH)
     if chance is not None:
         _freeze_functions(connection, start_time, chance)
+    if prepare is not None:
+        prepare(connection)
     connection.set_authorizer(_authorizer(savepoints))
     connection.set_progress_handler(watch, INSTRUCTIONS_A_LOOK)
     return connection

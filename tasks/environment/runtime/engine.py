@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,19 +14,24 @@ from typing import Any
 from tasks.environment.runtime import freeze
 from tasks.environment.runtime.context import Context
 from tasks.environment.runtime.database import connect
+from tasks.environment.runtime.journal import Journal
 from tasks.environment.runtime.references import UnresolvedReference, resolve_references
 from tasks.environment.runtime.schema import Check, compile_schema
+from tasks.environment.runtime.tables import quote
+from tasks.environment.runtime.text import dumps
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _MAX_LOOKS = 20
 """A call's queries are stopped after this many million instructions of SQLite's machine: about a second, and always at
 the same place."""
 
-dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-
 
 class OutputTooLong(Exception):
     """A tool's result is longer than the limit; the call was undone."""
+
+
+class StateLost(Exception):
+    """A tool ended the episode's transaction (by ON CONFLICT ROLLBACK), so that its state is no longer told apart."""
 
 
 def _error(code: str, message: str) -> str:
@@ -67,7 +73,18 @@ class Engine:
     """One environment's tools over one private state.
 
     Making one runs no tool code, so that it may happen before a fork; `start` begins an episode. The whole episode is a
-    savepoint: going back to it takes some 50 µs whatever the state's size, and expires no prepared statement.
+    savepoint: going back to it takes some 50 µs whatever the state's size, and expires no prepared statement. Within it
+    another savepoint always stands at the state before the call, so that a call that writes nothing costs none.
+
+    Args:
+        header: tools (name -> source), schemas (name -> JSON Schema), start_time; writes (names of the tools that may
+            write; None or missing: all), journal (keep one) and log_tables (which it leaves out).
+        snapshot: the initial state, the bytes of a SQLite file.
+        output_bytes: the most characters of one observation.
+        frozen: freeze the standard clocks and seed chance.
+
+    Raises:
+        sqlite3.Error, ValueError: if the snapshot or the start time is none.
     """
 
     def __init__(self, header: Mapping[str, Any], snapshot: bytes, *, output_bytes: int, frozen: bool = True) -> None:
@@ -95,12 +112,23 @@ class Engine:
             savepoints=(call, episode),
             watch=self._watch,
             chance=(lambda size: os.urandom(size)) if frozen else None,
+            prepare=(lambda connection: self._keep_journal(connection, header.get("log_tables", ())))
+            if header.get("journal")
+            else None,
         )
         self._warm_up()
         self._connection.execute(f"SAVEPOINT {episode}")
+        self._connection.execute(self._begin)
         self._clean = self._connection.total_changes
+        self._names: dict[str, tuple[str, ...]] = {}
         self._functions: dict[str, Any] = {}
         self._context: Context | None = None
+
+    _journal: Journal | None = None
+
+    def _keep_journal(self, connection: sqlite3.Connection, log_tables: Sequence[str]) -> None:
+        with contextlib.suppress(sqlite3.Error):  # a table that takes no trigger: the whole state tells the difference
+            self._journal = Journal(connection, log_tables)
 
     def _watch(self) -> int:
         self._looks += 1
@@ -110,8 +138,7 @@ class Engine:
         """Do before the forks what each episode would do again: read the schema, prepare the engine's statements."""
         tables = self._connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         for (table,) in tables:
-            quoted = '"' + table.replace('"', '""') + '"'
-            self._connection.execute(f"SELECT * FROM {quoted} LIMIT 1").fetchall()
+            self._connection.execute(f"SELECT * FROM {quote(table)} LIMIT 1").fetchall()
         for statement in (self._begin, self._undo, self._release):
             self._connection.execute(statement)
         for check in self._checks.values():
@@ -123,24 +150,32 @@ class Engine:
         return self._connection.total_changes != self._clean
 
     def start(self, seed: int) -> None:
-        """Begin an episode: initial state, fresh tool modules, clock and chance from the seed."""
-        if self.written:
-            self._connection.execute(self._reset)
-            self._clean = self._connection.total_changes
+        """Begin an episode: initial state, fresh tool modules, clock and chance from the seed.
+
+        Raises:
+            StateLost: if a tool has thrown the initial state's savepoint away.
+        """
+        connection = self._connection
+        if not connection.in_transaction:
+            raise StateLost("the initial state's savepoint is gone")
+        if connection.total_changes != self._clean:
+            connection.execute(self._reset)
+            connection.execute(self._begin)
+            self._clean = connection.total_changes
+            if self._journal is not None:
+                self._journal.clear()
         if self._frozen:
             freeze.seed(seed)
         self._functions = {}
-        self._context = Context(self._connection, self._start_time, seed)
+        self._context = Context(connection, self._start_time, seed, self._names)
 
     def _function(self, name: str) -> Any:
-        found = self._functions.get(name)
-        if found is None:
-            code = self._code[name]
-            if isinstance(code, str):
-                raise ImportError(code)
-            module: dict[str, Any] = {"__name__": f"tool_{name}", "__builtins__": __builtins__}
-            exec(code, module)
-            found = self._functions[name] = module[name]
+        code = self._code[name]
+        if isinstance(code, str):
+            raise ImportError(code)
+        module: dict[str, Any] = {"__name__": f"tool_{name}", "__builtins__": __builtins__}
+        exec(code, module)
+        found = self._functions[name] = module[name]
         return found
 
     def call(self, name: str, arguments: dict[str, Any]) -> str:
@@ -150,8 +185,9 @@ class Engine:
         state as it was.
 
         Raises:
-            OutputTooLong: if the result is longer than the limit.
-            MemoryError: if the process has no memory left.
+            OutputTooLong: if the result is longer than the limit; the call was undone.
+            StateLost: if the tool threw the episode's savepoints away; the engine is of no more use.
+            MemoryError: if there is no memory left.
         """
         check = self._checks.get(name)
         if check is None or name not in self._code:
@@ -162,34 +198,50 @@ class Engine:
         connection = self._connection
         before = connection.total_changes
         self._looks = 0
-        connection.execute(self._begin)
         try:
-            result = self._function(name)(self._context, **arguments)
+            function = self._functions.get(name) or self._function(name)
+            result = function(self._context, **arguments)
             if not isinstance(result, dict):
                 raise TypeError(f"the tool returned {type(result).__name__}, not a dict")
             text = dumps(result)
             if not text.isascii():
                 text.encode()  # lone surrogates are no text
-            if isinstance(result.get("error"), dict):
-                return self._undone(text)
-            if name in self._readers and connection.total_changes != before:
-                return self._undone(_error("READ_ONLY", "the tool declares no writes but changed rows"))
-            if len(text) > self._output_bytes:
+            if "error" in result and isinstance(result["error"], dict):
+                self._end(before, keep=False)
+            elif connection.total_changes == before and connection.in_transaction:
+                if len(text) > self._output_bytes:
+                    raise OutputTooLong(f"the result of {name} has {len(text)} characters")
+            elif name in self._readers:
+                text = _error("READ_ONLY", "the tool declares no writes but changed rows")
+                self._end(before, keep=False)
+            elif len(text) > self._output_bytes:
                 raise OutputTooLong(f"the result of {name} has {len(text)} characters")
-            connection.execute(self._release)
+            else:
+                self._end(before, keep=True)
             return text
+        except StateLost:
+            raise
         except (MemoryError, OutputTooLong):
-            self._undone("")
+            self._end(before, keep=False)
             raise
         except sqlite3.IntegrityError as error:
-            return self._undone(_error("CONSTRAINT", str(error)))
+            text = _error("CONSTRAINT", str(error))
         except BaseException as error:
-            return self._undone(_error("TOOL_CRASHED", _ADDRESS.sub("0x", f"{type(error).__name__}: {error}")))
-
-    def _undone(self, text: str) -> str:
-        self._connection.execute(self._undo)
-        self._connection.execute(self._release)
+            text = _error("TOOL_CRASHED", _ADDRESS.sub("0x", f"{type(error).__name__}: {error}"))
+        self._end(before, keep=False)
         return text
+
+    def _end(self, before: int, *, keep: bool) -> None:
+        """End a call that changed rows: move the savepoint to the present state, or go back to it."""
+        connection = self._connection
+        if not connection.in_transaction:
+            raise StateLost("the tool rolled the episode's transaction back")
+        if connection.total_changes != before:
+            if not keep:
+                connection.execute(self._undo)
+            else:
+                connection.execute(self._release)
+                connection.execute(self._begin)
 
     def run(self, calls: Sequence[tuple[str, dict[str, Any], bool]]) -> list[str]:
         """Run calls in turn and return for each the JSON text of [resolved arguments or null, observation].
@@ -198,7 +250,7 @@ class Engine:
         observation UNRESOLVED_REFERENCE, and the tool is not called.
 
         Raises:
-            OutputTooLong, MemoryError: as `call` does.
+            OutputTooLong, StateLost, MemoryError: as `call` does.
         """
         steps: list[str] = []
         observations = _Observations()
@@ -217,6 +269,19 @@ class Engine:
             observations.append(text)
             steps.append(f"[{resolved},{text}]")
         return steps
+
+    def changed(self) -> str:
+        """Return the JSON text of `Journal.rows`; "null" if there is no journal or JSON cannot hold a cell."""
+        if not self.written:
+            return "[]"
+        if self._journal is None:
+            return "null"
+        try:
+            text = dumps(self._journal.rows())
+            text.encode()
+            return text
+        except (ValueError, TypeError, sqlite3.Error):
+            return "null"
 
     def state(self) -> bytes:
         """Return the present state, the bytes of a SQLite file."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from typing import Any
 
 from tasks.environment.runtime import freeze
-from tasks.environment.runtime.engine import Engine, OutputTooLong, dumps
+from tasks.environment.runtime.engine import Engine, OutputTooLong, StateLost
+from tasks.environment.runtime.text import dumps, loads
 from tasks.sandbox.inner import wire
 
 _NO_LIMIT = 1 << 31
-
-
-def _fail(outcome: str, message: str) -> bytes:
-    return b'"fail",' + dumps([outcome, message[:500]]).encode()
 
 
 def serve_episode(sock: socket.socket, engine: Engine, seed: int) -> None:
@@ -29,53 +25,62 @@ def serve_episode(sock: socket.socket, engine: Engine, seed: int) -> None:
             text, _ = wire.receive(sock, _NO_LIMIT)
         except wire.Closed:
             return
-        request = json.loads(text)
-        identity, operation = request[0], request[1]
-        payload = b""
+        identity, operation, *arguments = loads(text.decode())
+        payload, lost = b"", False
         try:
             if operation == "call":
-                answer = b'"ok",' + engine.call(request[2], request[3]).encode()
+                answer = engine.call(*arguments)
             elif operation == "run":
-                answer = b'"ok",[' + _run(engine, request[2]) + b"]"
+                answer = f"[{','.join(engine.run(arguments[0]))}]"
             elif operation == "start":
-                engine.start(request[2])
-                answer = b'"ok",true'
+                engine.start(arguments[0])
+                answer = "true"
             elif operation == "state":
-                answer = b'"ok",' + (b"true" if engine.written else b"false")
+                answer = "true" if engine.written else "false"
                 payload = engine.state() if engine.written else b""
+            elif operation == "changes":
+                answer, payload = _difference(engine)
             elif operation == "episode":
-                answer, payload = _whole(engine, request[2])
+                steps = ",".join(engine.run(arguments[0]))
+                journal, payload = _difference(engine)
+                answer = f"[[{steps}],{journal}]"
             elif operation == "episodes":
-                answer, payload = _many(engine, request[2])
+                answer, payload = _many(engine, arguments[0])
             else:
-                answer = _fail("protocol", f"unknown operation {operation!r}")
+                raise ValueError(f"unknown operation {operation!r}")
+            answer = f'["{identity}","ok",{answer}]'
         except OutputTooLong as error:
-            answer = _fail("output", str(error))
-        wire.send(sock, b'["' + identity.encode() + b'",' + answer + b"]", payload)
+            answer = _failure(identity, "output", str(error))
+        except StateLost as error:
+            answer, lost = _failure(identity, "state", str(error)), True
+        wire.send(sock, answer.encode(), payload)
+        if lost:
+            return
 
 
-def _run(engine: Engine, calls: list[list[Any]]) -> bytes:
-    return ",".join(engine.run(calls)).encode()
+def _failure(identity: str, outcome: str, message: str) -> str:
+    return f'["{identity}","fail",{dumps([outcome, message[:500]])}]'
 
 
-def _whole(engine: Engine, calls: list[list[Any]]) -> tuple[bytes, bytes]:
-    steps = _run(engine, calls)
-    return b'"ok",[' + steps + b"]", engine.state() if engine.written else b""
+def _difference(engine: Engine) -> tuple[str, bytes]:
+    """Return what the factory computes the difference from: the journal, or "null" and the whole state."""
+    journal = engine.changed()
+    return journal, engine.state() if journal == "null" else b""
 
 
-def _many(engine: Engine, episodes: list[list[Any]]) -> tuple[bytes, bytes]:
-    """Run whole episodes one after the other in this process; each result is [steps, bytes of its state]."""
+def _many(engine: Engine, episodes: list[list[Any]]) -> tuple[str, bytes]:
+    """Run whole episodes one after the other in this process; each result is [steps, journal, bytes of its state]."""
     results, states = [], []
     for seed, calls in episodes:
         engine.start(seed)
         try:
-            steps = b"[" + _run(engine, calls) + b"]"
-            state = engine.state() if engine.written else b""
+            steps = f"[{','.join(engine.run(calls))}]"
+            journal, state = _difference(engine)
         except OutputTooLong as error:
-            steps, state = dumps(str(error)).encode(), b""
+            steps, journal, state = dumps(str(error)), "[]", b""
         states.append(state)
-        results.append(b"[" + steps + b"," + str(len(state)).encode() + b"]")
-    return b'"ok",[' + b",".join(results) + b"]", b"".join(states)
+        results.append(f"[{steps},{journal},{len(state)}]")
+    return f"[{','.join(results)}]", b"".join(states)
 
 
 class ScriptStopped(BaseException):
@@ -93,7 +98,7 @@ def run_script(sock: socket.socket, source: str, start_time: str, seed: int, fro
         """Call a tool and return its observation."""
         wire.send(sock, dumps(["call", tool, arguments]).encode())
         text, _ = wire.receive(sock, _NO_LIMIT)
-        kind, value = json.loads(text)
+        kind, value = loads(text.decode())
         if kind != "observation":
             raise ScriptStopped(value)
         return value

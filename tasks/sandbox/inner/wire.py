@@ -83,7 +83,9 @@ def receive(sock: socket.socket, limit: int, deadline: float | None = None) -> t
     if length + payload > limit:
         raise TooLong(f"a frame of {length + payload} bytes, more than {limit}")
     end = _HEADER.size + length
-    _receive_into(sock, buffer, end + payload, deadline)
+    if len(buffer) < end + payload:
+        _receive_into(sock, buffer, end + payload, deadline)
     if len(buffer) > end + payload:
         raise WireError("more than one frame came for one request")
-    return bytes(memoryview(buffer)[_HEADER.size : end]), bytes(memoryview(buffer)[end:])
+    whole = bytes(buffer)
+    return whole[_HEADER.size : end], whole[end:]

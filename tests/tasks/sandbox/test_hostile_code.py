@@ -177,7 +177,7 @@ Engine.state = lambda self: b"not a database" * 100
 ctx.db.execute("DELETE FROM orders WHERE 0")
 ctx.db.execute("UPDATE products SET stock = stock")
 """
-    worker.load(image(body))
+    worker.load(replace(image(body), foreign=True))
     with worker.episode() as episode:
         episode.call("attack", {})
         with pytest.raises(SandboxError) as caught:
