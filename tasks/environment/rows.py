@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -94,11 +93,9 @@ class TableDifference:
     def _changes(self, pairs: list[Pair]) -> list[Change]:
         """Return pairs of differing cells as changes: deletes, inserts and updates, each in the order of the keys."""
         columns, order = self._shape.columns, self._key or range(len(self._shape.columns))
-        found: list[tuple[str, list[tuple[int, Any]], Change]] = []
+        found: list[tuple[str, list[Any], Change]] = []
         for before, after in pairs if self._key else _uncommon(pairs):
-            for cell in (*(before or ()), *(after or ())):
-                if type(cell) not in _CELL_TYPES or (isinstance(cell, float) and not math.isfinite(cell)):
-                    raise StateError(f"table {self.name!r} holds {cell!r}, which JSON cannot hold"[:200])
+            self._check_cells((before or ()) + (after or ()))
             row = before if after is None else after
             key = [row[place] for place in order]  # type: ignore[index]
             operation = "delete" if after is None else "insert" if before is None else "update"
@@ -109,7 +106,12 @@ class TableDifference:
                 before=None if before is None else dict(zip(columns, before, strict=True)),
                 after=None if after is None else dict(zip(columns, after, strict=True)),
             )
-            found.append((operation, [_rank(cell) for cell in key], change))
+            found.append((operation, key, change))
         if len(found) > 1:
-            found.sort(key=lambda item: item[:2])
+            found.sort(key=lambda item: (item[0], [_rank(cell) for cell in item[1]]))
         return [change for _, _, change in found]
+
+    def _check_cells(self, cells: Cells) -> None:
+        kinds = set(map(type, cells))
+        if not kinds <= _CELL_TYPES or (float in kinds and not all(c - c == 0 for c in cells if type(c) is float)):
+            raise StateError(f"table {self.name!r} holds {cells!r}"[:200] + ", which JSON cannot hold")

@@ -23,6 +23,7 @@ class Journal:
     def __init__(self, connection: sqlite3.Connection, log_tables: Sequence[str]) -> None:
         self._connection = connection
         self._tables = read_tables(connection, log_tables)
+        self._selects = [table.select() for table in self._tables]
         self._touched: list[set[Any]] = [set() for _ in self._tables]
         connection.execute("PRAGMA recursive_triggers = ON")  # else a row that REPLACE removes is not told
         for index, table in enumerate(self._tables):
@@ -47,10 +48,11 @@ class Journal:
     def rows(self) -> list[list[Any]]:
         """Return [number of the table, key's cells, the row's cells or None if it is gone] for each row touched."""
         found: list[list[Any]] = []
-        for index, (table, touched) in enumerate(zip(self._tables, self._touched, strict=True)):
+        execute = self._connection.execute
+        for index, touched in enumerate(self._touched):
             if touched:
-                select, single = table.select(), len(table.places) == 1
+                select, single = self._selects[index], len(self._tables[index].places) == 1
                 for cells in touched:
                     key = (cells,) if single else cells
-                    found.append([index, key, self._connection.execute(select, key).fetchone()])
+                    found.append([index, key, execute(select, key).fetchone()])
         return found

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 _STEP = re.compile(r"\d+")
+_NESTED = (dict, list, tuple)
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -71,10 +72,13 @@ def resolve_references(value: Any, observations: Sequence[Any]) -> Any:
     Raises:
         UnresolvedReference: if a reference is malformed or its place does not exist.
     """
-    if is_reference(value):
-        return look_up(value["$ref"], observations)
     if isinstance(value, dict):
-        return {key: resolve_references(item, observations) for key, item in value.items()}
+        if len(value) == 1 and is_reference(value):
+            return look_up(value["$ref"], observations)
+        return {
+            key: resolve_references(item, observations) if isinstance(item, _NESTED) else item
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [resolve_references(item, observations) for item in value]
+        return [resolve_references(item, observations) if isinstance(item, _NESTED) else item for item in value]
     return value
