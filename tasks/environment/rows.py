@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -95,7 +96,7 @@ class TableDifference:
         columns, order = self._shape.columns, self._key or range(len(self._shape.columns))
         found: list[tuple[str, list[Any], Change]] = []
         for before, after in pairs if self._key else _uncommon(pairs):
-            self._check_cells((before or ()) + (after or ()))
+            self._check_cells(before or (), after or ())
             row = before if after is None else after
             key = [row[place] for place in order]  # type: ignore[index]
             operation = "delete" if after is None else "insert" if before is None else "update"
@@ -111,7 +112,13 @@ class TableDifference:
             found.sort(key=lambda item: (item[0], [_rank(cell) for cell in item[1]]))
         return [change for _, _, change in found]
 
-    def _check_cells(self, cells: Cells) -> None:
-        kinds = set(map(type, cells))
-        if not kinds <= _CELL_TYPES or (float in kinds and not all(c - c == 0 for c in cells if type(c) is float)):
-            raise StateError(f"table {self.name!r} holds {cells!r}"[:200] + ", which JSON cannot hold")
+    def _check_cells(self, before: Cells, after: Cells) -> None:
+        """Refuse new cells that JSON cannot hold; those that an import brought along may stay."""
+        kinds = set(map(type, after))
+        if kinds <= _CELL_TYPES and (float not in kinds or all(c - c == 0 for c in after if type(c) is float)):
+            return
+        for place, cell in enumerate(after):
+            fits = type(cell) in _CELL_TYPES and not (isinstance(cell, float) and not math.isfinite(cell))
+            if not fits and not (before and before[place] == cell):
+                name, kind = f"{self.name}.{self._shape.columns[place]}", type(cell).__name__
+                raise StateError(f"column {name!r} holds a {kind} that JSON cannot hold")
