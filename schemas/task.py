@@ -62,6 +62,32 @@ class Verifier(Record):
     ignore_columns: tuple[str, ...] = Field(default=(), description="'table.column' left out, e.g. timestamps")
 
 
+class Fact(Record):
+    """Something that a task's user knows and tells when asked for it.
+
+    A question is about the fact if it holds every word of `topic`. If a condition is not met yet, the user says
+    `holds` instead, and tells nothing.
+    """
+
+    topic: str = Field(description="what to ask for, in a few words, e.g. 'quantity limit'")
+    says: str = Field(description="the sentence that tells it")
+    holds: str = ""
+    after: tuple[str, ...] = Field(default=(), description="topics that must have been told before")
+    mentions: tuple[str, ...] = Field(default=(), description="words that the question must hold too, e.g. a count")
+
+
+class SimulatedUser(Record):
+    """The person who gave a task and kept something back; a policy asks with the reserved call `ask_user`."""
+
+    facts: tuple[Fact, ...]
+    unknown: str = "I do not know that."
+    patience: int = Field(default=12, description="questions that are answered; after that there is no time left")
+
+
+TaskClass = Literal["long", "decline", "multi_turn"]
+"""long: at least 7 interaction turns. decline: a rule forbids what is asked. multi_turn: a user must be asked."""
+
+
 class AgentTask(Record):
     """A task. `difficulty` is 1 - the mean pass rate of the solver panel in `pass_rates` (0 trivial, 1 unsolved)."""
 
@@ -71,12 +97,14 @@ class AgentTask(Record):
     prompt: str
     tools: tuple[str, ...] = Field(description="names of the tools allowed")
     oracle: Oracle
-    oracle_calls: int = Field(description="tool calls that the oracle makes")
+    oracle_calls: int = Field(description="tool calls that the oracle makes, questions to the user among them")
     expected_answer: dict[str, Any]
     verifier: Verifier
     template: str = Field(default="", description="which chain shape or program family it came from")
     skills: tuple[str, ...] = Field(default=(), description="tool kinds and program constructs that it exercises")
     writes: bool = False
+    classes: tuple[TaskClass, ...] = Field(default=(), description="what results are broken down by, beside the kind")
+    user: SimulatedUser | None = Field(default=None, description="whom to ask for what the prompt leaves open")
     difficulty: float | None = None
     pass_rates: dict[str, float] = {}
     kill_rate: float | None = Field(default=None, description="share of non-equivalent red-team mutants refused")

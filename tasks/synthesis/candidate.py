@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from schemas.base import content_hash
-from schemas.task import AnswerField, Oracle
+from schemas.task import AnswerField, Oracle, SimulatedUser, TaskClass
 from tasks.synthesis.draft import Expected
 
 
@@ -25,6 +26,10 @@ class Candidate:
         predicted: what SQL over the snapshot says the answer must be, field by field, as far as known.
         choices: fields whose answer may stand in the prompt, since they choose among things that it names.
         refusals: how many of the oracle's calls must be refused.
+        after: what the schema's rules say of rows that end other than they began: (table, key) -> row. None: unknown.
+        bounds: fewest and most calls, if other than the caller's.
+        classes: decline, multi_turn; whether it is long shows when it is executed.
+        user: whom to ask for what the prompt leaves open.
         seed: the seed that it was made from.
     """
 
@@ -38,6 +43,10 @@ class Candidate:
     predicted: tuple[tuple[str, Any], ...] = ()
     choices: frozenset[str] = frozenset()
     refusals: int = 0
+    after: Mapping[tuple[str, Any], Mapping[str, Any]] | None = None
+    bounds: tuple[int, int] | None = None
+    classes: tuple[TaskClass, ...] = ()
+    user: SimulatedUser | None = None
     seed: int = 0
 
     @property

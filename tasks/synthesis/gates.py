@@ -27,7 +27,7 @@ def executes(candidate: Candidate, run: Run) -> str:
     if len(refused) != candidate.refusals:
         shown = refused[0].observation["error"] if refused else "none"
         return f"{len(refused)} calls were refused, {candidate.refusals} expected; the first: {shown}"
-    if candidate.refusals and run.changes:
+    if "decline" in candidate.classes and run.changes:
         return "a task to be declined changes the state"
     for field in candidate.fields:
         value = (run.answer or {}).get(field.name)
@@ -58,6 +58,21 @@ def independent(candidate: Candidate, run: Run, gate: str = "independent") -> st
             found = (run.answer or {}).get(name)
             if not _same(found, value):
                 return f"answer field {name!r} is {found!r}, SQL says {value!r}"
+        return _other_state(candidate, run)
+    return ""
+
+
+def _other_state(candidate: Candidate, run: Run) -> str:
+    """Say where the final state differs from what the schema's rules say of it, rows that were made aside."""
+    if candidate.after is None:
+        return ""
+    found = {(c.table, c.key): c.after or {} for c in run.changes if c.operation != "insert"}
+    if found.keys() != candidate.after.keys():
+        return f"{len(found)} rows were changed, by the rules it is {len(candidate.after)}"
+    for place, row in candidate.after.items():
+        for name, value in row.items():
+            if not _same(found[place].get(name), value):
+                return f"{place[0]}: {name} is {found[place].get(name)!r}, by the rules it is {value!r}"
     return ""
 
 
@@ -101,7 +116,7 @@ def grounded(candidate: Candidate, run: Run, atlas: Atlas) -> str:
 def _is_grounded(value: Any, prompt: str, numbers: set[float], seen: set[Any], tool: Tool | None, name: str) -> bool:
     if value is None or isinstance(value, bool):
         return True
-    if tool is not None and value in options(tool, name):
+    if tool is not None and (value in options(tool, name) or value in _bounds(tool, name)):
         return True
     if isinstance(value, (int, float)):
         return (
@@ -110,6 +125,14 @@ def _is_grounded(value: Any, prompt: str, numbers: set[float], seen: set[Any], t
     if f'"{value}"' in prompt or value in seen:
         return True
     return any(_stands_in(value, text) for text in _texts(seen))
+
+
+def _bounds(tool: Tool, name: str) -> tuple[Any, ...]:
+    """Return the least and the most that a tool's schema lets a page size be."""
+    if not any(field.path == name and field.meaning == "limit" for field in tool.inputs):
+        return ()
+    schema = tool.parameters.get("properties", {}).get(name, {})
+    return tuple(schema[word] for word in ("minimum", "maximum") if word in schema)
 
 
 def _texts(seen: set[Any]) -> list[str]:

@@ -7,7 +7,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,10 +23,17 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def article(noun: str) -> str:
+    """Return a noun with its indefinite article."""
+    vowel = re.match(r"[aeiou](?!ser|ni[tv]|uro|ne)", noun, re.IGNORECASE)
+    return f"an {noun}" if vowel else f"a {noun}"
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(undefined=StrictUndefined, autoescape=False)
     environment.filters["sentence"] = _sentence
+    environment.filters["article"] = article
     return environment
 
 
@@ -40,6 +47,27 @@ def phrasings(kind: str) -> tuple[Template, ...]:
     lines = (FOLDER / f"{kind}.j2").read_text(encoding="utf-8").splitlines()
     texts = [line for line in lines if line.strip() and not line.startswith("{#")]
     return tuple(_environment().from_string("" if text == "." else text) for text in texts)
+
+
+@cache
+def frames(register: str) -> tuple[Template, ...]:
+    """Return the ways to lay out a whole task in one register (ticket, email ...); `---` stands between them."""
+    text = (FOLDER / "registers" / f"{register}.j2").read_text(encoding="utf-8")
+    return tuple(_environment().from_string(part.strip("\n")) for part in re.split(r"(?m)^---\n", text))
+
+
+def lay_out(rng: random.Random, register: str, phrasing: Phrasing = "train", **values: Any) -> str:
+    """Return a whole task in one of a register's layouts, drawn by `rng` from the allowed share.
+
+    Raises:
+        FileNotFoundError: if there is no such register.
+        jinja2.UndefinedError: if the layout needs a value that is not given.
+    """
+    found = frames(register)
+    allowed = [i for i in range(len(found)) if phrasing == "any" or is_held_out(i) == (phrasing == "held_out")]
+    text = found[rng.choice(allowed)].render(**values)
+    lines = [tidy(line) for line in text.splitlines()]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def is_held_out(index: int) -> bool:
@@ -82,6 +110,6 @@ def tidy(text: str) -> str:
 def templates_hash() -> str:
     """Return the sha256 over all phrasings: part of the cache key of whatever is written with them."""
     digest = hashlib.sha256()
-    for path in sorted(FOLDER.glob("*.j2")):
+    for path in sorted(FOLDER.rglob("*.j2")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

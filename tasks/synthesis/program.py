@@ -97,4 +97,5 @@ def _candidate(atlas: Atlas, name: str, program: Program, speaker: Speaker) -> C
         predicted=tuple(program.predicted.items()),
         choices=program.choices,
         refusals=program.refusals,
+        classes=("decline",) if "decline" in program.constructs else (),
     )

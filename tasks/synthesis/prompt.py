@@ -73,6 +73,12 @@ def stem(column: str) -> str:
     return words(re.sub(r"_(id|key|code|number|no|ref)$", "", column))
 
 
+def relation(column: str) -> str:
+    """Return what a reference is to a record, in words: `from_account_id` -> `source account`; else its stem."""
+    text = stem(column)
+    return re.sub(r"^(from|to) ", lambda found: {"from ": "source ", "to ": "target "}[found.group()], text)
+
+
 def chain_prompt(draft: Draft, rng: random.Random, phrasing: Phrasing) -> tuple[str, tuple[AnswerField, ...]]:
     """Return the prompt of a pruned chain and its answer fields."""
     return _Narrator(draft, Speaker(draft.atlas, rng, phrasing)).tell()

@@ -26,6 +26,8 @@ from tasks.synthesis.difficulty import difficulty, pass_rates
 from tasks.synthesis.families.kit import find_links
 from tasks.synthesis.graph import tool_graph
 from tasks.synthesis.graphs import LENGTHS, WIDE_LENGTHS, build_graph_task
+from tasks.synthesis.long.build import LEAST as LONG
+from tasks.synthesis.long.build import build_long
 from tasks.synthesis.offer import offered_tools
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.program import build_program
@@ -33,7 +35,7 @@ from tasks.synthesis.redteam import red_team
 from tasks.synthesis.replay import Bench, Run
 from tasks.synthesis.trace import trace_calls
 
-Kind = Literal["graph", "program"]
+Kind = Literal["graph", "program", "long"]
 STAGE = "synthesis"
 CANDIDATES_PER_TASK = 4
 """How many candidates may be tried for each wanted task before the search ends."""
@@ -66,7 +68,8 @@ class Writer:
         """Return one candidate of a kind, or None if nothing could be bound."""
         if kind == "graph":
             return build_graph_task(self.atlas, self.graph, rng, self.phrasing, skills, lengths)
-        candidate = build_program(self.atlas, self.links, rng, self.phrasing, skills, self.written)
+        write = build_long if kind == "long" else build_program
+        candidate = write(self.atlas, self.links, rng, self.phrasing, skills, self.written)
         self.written.update([candidate.template] if candidate is not None else [])
         return candidate
 
@@ -99,7 +102,7 @@ def synthesize(
     Args:
         seed: everything follows from it; the same inputs and seed give the same tasks.
         n: how many tasks are wanted. Fewer come back if the candidates run out.
-        kinds: which kinds to write, in turn.
+        kinds: which kinds to write, in turn: graph (chains), program, long (programs of at least 7 calls).
         skills: tool kinds (search, get, aggregate, create ...) and constructs (loop, conditional, aggregation, join,
             decline) that every task must exercise one of; None for undirected tasks.
         phrasing: which share of the phrasings to use; "held_out" for the arena.
@@ -144,9 +147,9 @@ def synthesize(
 def fitting_kinds(atlas: Atlas, kinds: Sequence[Kind], skills: Sequence[str] | None) -> Sequence[Kind]:
     """Return the kinds of task that can exercise the skills: chains exercise kinds of tools, programs constructs."""
     chained = {tool.kind for tool in atlas.tools.values()} - {"document"}
-    if not skills or chained & set(skills) or "program" not in kinds:
+    if not skills or chained & set(skills) or not {"program", "long"} & set(kinds):
         return kinds
-    return tuple(kind for kind in kinds if kind == "program")
+    return tuple(kind for kind in kinds if kind != "graph")
 
 
 def _stats(tasks: Sequence[AgentTask], rejections: Sequence[Rejection], seconds: float) -> dict[str, Any]:
@@ -186,7 +189,7 @@ class _Judge:
         run = self.bench.execute(candidate.oracle)
         checks = (
             ("executes", lambda: gates.executes(candidate, run)),
-            ("length", lambda: gates.length(candidate, run, self.min_calls, self.max_calls)),
+            ("length", lambda: gates.length(candidate, run, *(candidate.bounds or (self.min_calls, self.max_calls)))),
             ("ambiguous", lambda: gates.independent(candidate, run, "ambiguous")),
             ("independent", lambda: gates.independent(candidate, run)),
             ("matters", lambda: gates.matters(candidate, run, self.atlas)),
@@ -242,5 +245,7 @@ def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, t
         template=candidate.template,
         skills=candidate.skills,
         writes=bool(run.changes),
+        classes=(*(("long",) if len(run.steps) >= LONG else ()), *candidate.classes),
+        user=candidate.user,
         seed=candidate.seed,
     )

@@ -103,7 +103,7 @@ def test_a_task_to_decline_must_change_nothing(sound: Candidate, run: Run) -> No
     assert "refused" in gates.executes(replace(sound, refusals=1), run)
     refused = run.steps[0].model_copy(update={"observation": {"error": {"code": "X", "message": ""}}})
     changing = replace(run, steps=(refused, *run.steps[1:]))
-    assert "changes the state" in gates.executes(replace(sound, refusals=1), changing)
+    assert "changes the state" in gates.executes(replace(sound, refusals=1, classes=("decline",)), changing)
 
 
 def test_length(bench: Bench, atlas: Atlas, sound: Candidate) -> None:

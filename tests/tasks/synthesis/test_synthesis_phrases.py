@@ -10,7 +10,18 @@ from worlds import shop_database, shop_snapshot, shop_tools
 
 from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.families.kit import find_links
-from tasks.synthesis.phrases import FOLDER, choose, is_held_out, literal, phrasings, templates_hash, tidy
+from tasks.synthesis.long.prose import REGISTERS
+from tasks.synthesis.phrases import (
+    FOLDER,
+    choose,
+    frames,
+    is_held_out,
+    lay_out,
+    literal,
+    phrasings,
+    templates_hash,
+    tidy,
+)
 from tasks.synthesis.program import FAMILIES, build_program
 
 KINDS = sorted(path.stem for path in FOLDER.glob("*.j2"))
@@ -18,7 +29,7 @@ KINDS = sorted(path.stem for path in FOLDER.glob("*.j2"))
 
 def _variables(kind: str) -> set[str]:
     environment = Environment()
-    environment.filters["sentence"] = str
+    environment.filters["sentence"] = environment.filters["article"] = str
     return meta.find_undeclared_variables(environment.parse((FOLDER / f"{kind}.j2").read_text(encoding="utf-8")))
 
 
@@ -34,6 +45,17 @@ def test_all_phrasings_render_and_say_their_values(kind: str) -> None:
         for line in lines:
             assert all(value in line or value.lower() in line.lower() for name, value in values.items()
                        if name not in optional), line  # fmt: skip
+
+
+@pytest.mark.parametrize("register", REGISTERS)
+def test_every_register_lays_out_all_parts(register: str) -> None:
+    values = {"nouns": "orders", "scope": "Scope.", "rules": ["One.", "Two."], "notes": ["Mind.", "This."],
+              "reply": "Reply.", "who": "Mara"}  # fmt: skip
+    lines = [frame.render(**values) for frame in frames(register)]
+    assert any(is_held_out(index) for index in range(len(lines))) and len(set(lines)) == len(lines)
+    for line in lines:
+        assert all(part in line for part in ("Scope.", "One.", "Two.", "Mind.", "This.", "Reply."))
+    assert lay_out(random.Random(3), register, "held_out", **values)
 
 
 def test_train_and_held_out_phrasings_never_meet() -> None:

@@ -1,0 +1,160 @@
+"""Draw a long task: a family's playbook of the wanted length, its script, its prompt, its predicted outcome."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from schemas.task import AnswerField, Oracle
+from tasks.synthesis.atlas import Atlas
+from tasks.synthesis.candidate import Candidate
+from tasks.synthesis.families.kit import Kit, Link
+from tasks.synthesis.gates import numbers_in
+from tasks.synthesis.long.desk import Desk
+from tasks.synthesis.long.families.pipeline import pipeline
+from tasks.synthesis.long.families.triage import triage
+from tasks.synthesis.long.outcome import Outcome, settle
+from tasks.synthesis.long.playbook import Playbook
+from tasks.synthesis.long.prose import tell
+from tasks.synthesis.long.script import Script, compile_playbook
+from tasks.synthesis.phrases import Phrasing
+from tasks.synthesis.prompt import Speaker
+from tasks.synthesis.shadow import Unclear
+
+BANDS = {(7, 12): 3, (13, 24): 5, (25, 40): 4, (41, 72): 4}
+"""(fewest, most) calls of a long task -> how often it is wanted."""
+LEAST, MOST = 7, 96
+"""Calls of a long task, in which no task ends that was meant for a band."""
+TRIES = 14
+"""Playbooks that are looked at before a family gives up."""
+
+
+@dataclass(frozen=True)
+class LongFamily:
+    """A kind of long work: its name, how to draw playbooks, the skills that it exercises."""
+
+    name: str
+    draw: Callable[[Desk], Iterator[Playbook]]
+    skills: tuple[str, ...]
+
+
+LONG_FAMILIES: tuple[LongFamily, ...] = (
+    LongFamily("triage", triage, ("loop", "conditional", "transition", "search")),
+    LongFamily("pipeline", pipeline, ("loop", "conditional", "transition", "search")),
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A playbook with all that was made of it so far."""
+
+    playbook: Playbook
+    outcome: Outcome
+    script: Script
+
+    @property
+    def calls(self) -> int:
+        """The calls that the script should make."""
+        return self.script.reads + self.outcome.calls
+
+
+def build_long(
+    atlas: Atlas,
+    links: Sequence[Link],
+    rng: random.Random,
+    phrasing: Phrasing,
+    skills: Sequence[str] = (),
+    written: Mapping[str, int] | None = None,
+) -> Candidate | None:
+    """Return one long candidate, or None if the drawn families find no place in this environment.
+
+    Args:
+        links: the environment's links (`families.kit.find_links`), computed once.
+        skills: skills that the task should exercise; only families that do are drawn.
+        written: how many tasks of each template there are already; the more, the less often it is drawn.
+    """
+    fitting = [family for family in LONG_FAMILIES if not skills or set(skills) & set(family.skills)]
+    band = rng.choices(list(BANDS), weights=list(BANDS.values()))[0]
+    desk = Desk(Kit(atlas, rng, Speaker(atlas, rng, phrasing), links), band)
+    for _ in range(3):
+        if not fitting:
+            break
+        weights = [1 / (1 + (written or {}).get(f"long_{family.name}", 0)) for family in fitting]
+        family = rng.choices(fitting, weights=weights)[0]
+        fitting.remove(family)
+        drawn = draw(desk, family)
+        if drawn is not None:
+            return candidate_of(desk, family, drawn)
+    return None
+
+
+def without_leaks(desk: Desk, drawn: Drawn) -> tuple[Drawn, str, tuple[AnswerField, ...]]:
+    """Return a playbook with its prompt and answer fields, less what the prompt would give away by a like number."""
+    for _ in range(3):
+        prompt, fields = tell(desk, drawn.playbook)
+        numbers = numbers_in(re.sub(r'"[^"]*"', '""', prompt))
+        answer = drawn.outcome.answer(drawn.playbook)
+        kept = tuple(stat for stat in drawn.playbook.stats if isinstance(answer[stat.name], str)
+                     or float(answer[stat.name]) not in numbers)  # fmt: skip
+        if len(kept) == len(fields) or not kept:
+            break
+        playbook = replace(drawn.playbook, stats=kept)
+        script = compile_playbook(desk.kit, playbook, drawn.outcome.rows)
+        assert script is not None
+        drawn = Drawn(playbook, drawn.outcome, script)
+    return drawn, prompt, fields
+
+
+def candidate_of(desk: Desk, family: LongFamily, drawn: Drawn) -> Candidate:
+    """Write a drawn playbook down as a candidate."""
+    drawn, prompt, fields = without_leaks(desk, drawn)
+    playbook, outcome = drawn.playbook, drawn.outcome
+    kinds = {desk.atlas.tools[tool].kind for tool in drawn.script.tools}
+    declined = playbook.careful and bool(outcome.codes)
+    skills = (kinds | {"loop", "aggregation"} | ({"conditional"} if len(playbook.cases) > 1 else set())
+              | ({"decline"} if declined else set()))  # fmt: skip
+    return Candidate(
+        kind="program",
+        template=f"long_{family.name}",
+        prompt=prompt,
+        oracle=Oracle(script=drawn.script.text),
+        fields=fields,
+        skills=tuple(sorted(skills)),
+        predicted=tuple(outcome.answer(playbook).items()),
+        refusals=1 if declined else len(outcome.codes),
+        after={} if declined else outcome.state(),
+        bounds=(LEAST, MOST),
+        classes=("decline",) if declined else (),
+    )
+
+
+def draw(desk: Desk, family: LongFamily) -> Drawn | None:
+    """Return the first playbook of a family within the desk's band, else the one nearest to it, None if none fits."""
+    best: Drawn | None = None
+    for playbook in islice(family.draw(desk), TRIES):
+        found = work_out(desk, playbook)
+        if found is None or found.calls < LEAST or found.calls > MOST - 6:
+            continue
+        if desk.band[0] <= found.calls <= desk.band[1]:
+            return found
+        if best is None or abs(found.calls - desk.band[0]) < abs(best.calls - desk.band[0]):
+            best = found
+    return best
+
+
+def work_out(desk: Desk, playbook: Playbook) -> Drawn | None:
+    """Return a playbook with its outcome and script, None if it has none or if most of it would come to nothing."""
+    try:
+        outcome = settle(desk.atlas, playbook, desk.rng)
+    except Unclear:
+        return None
+    if not outcome.rows or (len(outcome.refused) * 2 > len(outcome.rows) and not playbook.careful):
+        return None
+    if not playbook.careful and sum(1 for done, case in zip(outcome.done, playbook.cases, strict=True) if case.moves
+                                    and not done):  # fmt: skip
+        return None
+    script = compile_playbook(desk.kit, playbook, outcome.rows)
+    return None if script is None else Drawn(playbook, outcome, script)
