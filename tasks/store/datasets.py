@@ -60,7 +60,8 @@ def read_table(store: Store, name: str, keys: Iterable[str] | None = None) -> pa
     for key in list_keys(store, name) if keys is None else keys:
         place = dataset_key(name, key)
         try:
-            table = pq.read_table(io.BytesIO(store.get(place)))
+            # without threads: those that a short command has just started would abort the process as it ends
+            table = pq.ParquetFile(pa.BufferReader(store.get(place))).read(use_threads=False)
         except pa.ArrowException as error:
             raise StoreError(f"{place} in {store.uri} is no readable Parquet file: {error}; rerun its stage") from error
         version = int((table.schema.metadata or {}).get(b"schema_version", b"0"))
