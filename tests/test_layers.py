@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("store", "environment", "sandbox", "rollout", "policies", "models")
+ROOMS = ("store", "environment", "sandbox", "rollout", "policies", "models", "serve")
 STAGES = ("themes", "mining", "coding", "taxonomy", "synthesis", "training", "arena", "quality", "report")
 OURS = ("flows", "tasks", "schemas")
 

@@ -8,7 +8,7 @@ import pytest
 
 COMMANDS = (
     "run", "up", "discover", "build", "rebuild", "synthesize", "train", "arena", "evolve", "audit", "ls", "show",
-    "play", "doctor", "bench", "gc",
+    "play", "doctor", "bench", "gc", "serve",
 )  # fmt: skip
 
 

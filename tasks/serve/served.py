@@ -1,0 +1,46 @@
+"""What is served: an environment, and perhaps one of its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.database import Database
+from schemas.task import AgentTask
+from schemas.tool import Tool
+from tasks.environment import EnvironmentImage
+
+
+@dataclass(frozen=True)
+class Served:
+    """An environment as clients see it, and the task that is judged, if there is one.
+
+    Attributes:
+        image: what the sandbox runs.
+        database: its schema, actions and documents.
+        tools: the tools that a client sees; with a task, those that the task allows.
+        task: the task whose prompt is offered and that scoring judges.
+    """
+
+    image: EnvironmentImage
+    database: Database
+    tools: tuple[Tool, ...]
+    task: AgentTask | None = None
+
+    @classmethod
+    def of(cls, database: Database, tools: Sequence[Tool], snapshot: bytes, task: AgentTask | None = None) -> Served:
+        """Return an environment to serve.
+
+        Raises:
+            ValueError: if the task is another environment's, or allows a tool that this one lacks.
+        """
+        offered = tuple(tools)
+        if task is not None:
+            known = {tool.name: tool for tool in tools}
+            missing = [name for name in task.tools if name not in known]
+            if task.env_id != database.env_id:
+                raise ValueError(f"task {task.task_id!r} belongs to {task.env_id!r}, not to {database.env_id!r}")
+            if missing:
+                raise ValueError(f"task {task.task_id!r} allows tools that its environment lacks: {missing}")
+            offered = tuple(known[name] for name in task.tools)
+        return cls(EnvironmentImage.of(database, tools, snapshot), database, offered, task)
