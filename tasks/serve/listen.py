@@ -43,7 +43,11 @@ def bind(host: str, port: int) -> socket.socket:
         OSError: if the address cannot be taken.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=128)
+    listener = socket.create_server((host, port), family=family, backlog=128)
+    listener.setsockopt(
+        socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+    )  # connections inherit it; else each answer waits 40 ms
+    return listener
 
 
 async def serve_http(

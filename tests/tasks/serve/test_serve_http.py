@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,10 @@ def test_requests_without_a_session_are_told_how_to_begin():
             assert gone.status_code == 404 and "no such session" in gone.json()["error"]["message"]
 
     run(main)
+
+
+def test_connections_answer_without_delay():
+    with bind("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()) as client:
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) and client.getpeername()
