@@ -75,6 +75,7 @@ def make_tasks(
         rows = [t.model_copy(update={"split": use, **marks}) for t in chosen]
         made[use] = write_dataset(store, "agent_tasks", f"{use}/{env_id}", rows)
     write_dataset(store, "rejections", f"tasks-{'-'.join(uses)}-{env_id}", rejections)
+    write_dataset(store, "survivors", f"{'-'.join(uses)}/{env_id}", result.survivors)
     return {"env_id": env_id, "made": made, "rejected": len(rejections), "known": known, "cost": cost.as_dict()}
 
 

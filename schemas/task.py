@@ -89,7 +89,12 @@ TaskClass = Literal["long", "decline", "multi_turn"]
 
 
 class AgentTask(Record):
-    """A task. `difficulty` is 1 - the mean pass rate of the solver panel in `pass_rates` (0 trivial, 1 unsolved)."""
+    """A task.
+
+    `difficulty` is the chance that a solver fails, drawn evenly from those of the panel that may pass: greedy, bounded
+    search, and oracles at three noise levels (0: all pass, 1: none does). `pass_rates` holds their measured rates, and
+    those of the null, guessing and random agents, which must be 0.
+    """
 
     task_id: str
     env_id: str
@@ -98,6 +103,14 @@ class AgentTask(Record):
     tools: tuple[str, ...] = Field(description="names of the tools allowed")
     oracle: Oracle
     oracle_calls: int = Field(description="tool calls that the oracle makes, questions to the user among them")
+    shortest_found: int = Field(
+        default=0, description="calls of the shortest full-reward episode found, an upper bound; 0: not searched"
+    )
+    least_calls: int = Field(default=0, description="proved: no episode of fewer calls gets full reward; 0: not proved")
+    length: int = Field(
+        default=0,
+        description="the length it counts as: shortest_found if below half of oracle_calls, else oracle_calls",
+    )
     expected_answer: dict[str, Any]
     verifier: Verifier
     template: str = Field(default="", description="which chain shape or program family it came from")
@@ -113,3 +126,32 @@ class AgentTask(Record):
     arm: str = Field(default="", description="'' | directed | control: which regeneration made it")
     guideline_id: str = ""
     seed: int = 0
+
+
+class Survivor(Record):
+    """A wrong or cheap episode that got full reward, and what came of it.
+
+    rejected: the candidate that it broke was dropped; repaired: the task was tightened until it failed; kept: it was
+    found in a task that had been accepted.
+    """
+
+    survivor_id: str
+    env_id: str
+    task_id: str
+    kind: str = Field(description="what was wrong with the episode, as the red team names it")
+    outcome: Literal["rejected", "repaired", "kept"]
+    reason: str
+    prompt: str
+    calls: tuple[Call, ...] = Field(description="what the episode did; () for nothing")
+    answer: dict[str, Any] | None
+    expected_answer: dict[str, Any]
+    changes: int = Field(description="how many rows it changed")
+
+
+class SetScore(Record):
+    """How often a fixed agent passes the tasks of one set: what the set gives away without skill."""
+
+    set_name: str = Field(description="the tasks' use (train, rl, development, diagnosis, arena ...), or release")
+    policy_id: str
+    tasks: int
+    score: float = Field(description="mean pass rate over the set's tasks")

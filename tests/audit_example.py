@@ -31,6 +31,7 @@ def agent_task(number: int, split: str = "train", env_id: str = ENV_ID) -> Agent
         expected_answer={"orders": number}, verifier=Verifier(answer=answer, expected_answer={"orders": number}),
         skills=("list",), split=split, pass_rates={} if practice else {"null": 0.0}, mutants=0 if practice else 6,
         difficulty=None if practice else 0.5, kill_rate=None if practice else 1.0,
+        shortest_found=0 if practice else 1, least_calls=0 if practice else 1, length=0 if practice else 1,
     )  # fmt: skip
 
 

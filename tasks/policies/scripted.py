@@ -39,7 +39,7 @@ class RandomPolicy:
         return [self._move(view, rng) for view, rng in zip(views, rngs, strict=True)]
 
     def _move(self, view: View, rng: random.Random) -> Call | Answer:
-        values = _Values(view)
+        values = Values(view)
         if not view.tools or rng.random() < len(view.steps) / 8:
             return Answer({field.name: values.answer(field, rng) for field in view.answer})
         tool = rng.choice(view.tools)
@@ -50,6 +50,17 @@ class RandomPolicy:
             if name in needed or rng.random() < 0.25
         }
         return Call(tool=tool.name, arguments=arguments)
+
+
+def overlap(tool: ToolSignature, words: set[str], arguments: Mapping[str, Any]) -> float:
+    """Return how well a tool fits a prompt's words: the share of its own words in them, and how much it is given."""
+    own = words_of(f"{tool.name} {tool.description}")
+    return len(own & words) / (1 + len(own)) + 0.2 * len(arguments)
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text in lower case."""
+    return set(_WORD.findall(text.lower()))
 
 
 class LexicalPolicy:
@@ -65,17 +76,16 @@ class LexicalPolicy:
         return [self._move(view) for view in views]
 
     def _move(self, view: View) -> Call | Answer:
-        values = _Values(view)
+        values = Values(view)
         called = {step.tool for step in view.steps}
-        words = set(_WORD.findall(view.prompt.lower()))
+        words = words_of(view.prompt)
         best: tuple[float, ToolSignature, dict[str, Any]] | None = None
         if len(view.steps) < self.most_calls:
             for tool in view.tools:
                 arguments = values.fill(tool) if tool.name not in called else None
                 if arguments is None:
                     continue
-                own = set(_WORD.findall(f"{tool.name} {tool.description}".lower()))
-                score = len(own & words) / (1 + len(own)) + 0.2 * len(arguments)
+                score = overlap(tool, words, arguments)
                 if best is None or score > best[0]:
                     best = (score, tool, arguments)
         if best is not None:
@@ -83,10 +93,11 @@ class LexicalPolicy:
         return Answer({field.name: values.best(field) for field in view.answer})
 
 
-class _Values:
+class Values:
     """The values that a view offers: quoted texts and numbers of the prompt, cells of observations."""
 
     def __init__(self, view: View) -> None:
+        """Read a view."""
         self.texts = _QUOTED.findall(view.prompt)
         outside = _QUOTED.sub(" ", view.prompt)
         self.numbers = [float(text) if "." in text else int(text) for text in _NUMBER.findall(outside)]
@@ -118,11 +129,14 @@ class _Values:
 
     def best(self, field: AnswerField) -> Any:
         """Return the value whose cell's name shares most words with an answer field."""
-        wanted = set(_WORD.findall(field.name.lower()))
-        found = [(cell, value) for cell, value in self.cells if _is(value, field.type)]
-        if not found:
-            return {"string": "", "boolean": False}.get(field.type, 0)
-        return max(found, key=lambda pair: len(wanted & set(_WORD.findall(pair[0].lower()))))[1]
+        empty = {"string": "", "boolean": False}.get(field.type, 0)
+        return next(iter(self.ranked(field)), empty)
+
+    def ranked(self, field: AnswerField) -> list[Any]:
+        """Return the cells' values that fit an answer field, those whose names share most words with it first."""
+        wanted = words_of(field.name)
+        found = [(len(wanted & words_of(cell)), value) for cell, value in self.cells if _is(value, field.type)]
+        return list(dict.fromkeys(value for _, value in sorted(found, key=lambda pair: -pair[0])))
 
     def fill(self, tool: ToolSignature) -> dict[str, Any] | None:
         """Return arguments for a tool from cells and prompt; None if a required one is lacking."""

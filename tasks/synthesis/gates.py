@@ -107,13 +107,14 @@ def grounded(candidate: Candidate, run: Run, atlas: Atlas) -> str:
         tool = atlas.tools.get(step.tool)
         for name, argument in step.arguments.items():
             for value in scalars(argument):
-                if not _is_grounded(value, candidate.prompt, numbers, seen, tool, name):
+                if not is_grounded(value, candidate.prompt, numbers, seen, tool, name):
                     return f"step {number}: argument {name} = {value!r} of {step.tool} comes from nowhere"
         seen.update(value for value in scalars(step.observation) if value is not None)
     return ""
 
 
-def _is_grounded(value: Any, prompt: str, numbers: set[float], seen: set[Any], tool: Tool | None, name: str) -> bool:
+def is_grounded(value: Any, prompt: str, numbers: set[float], seen: set[Any], tool: Tool | None, name: str) -> bool:
+    """Say whether an argument comes from the prompt, from what was seen, or from the schema's options."""
     if value is None or isinstance(value, bool):
         return True
     if tool is not None and (value in options(tool, name) or value in _bounds(tool, name)):

@@ -13,16 +13,15 @@ from typing import Any, Literal
 from schemas.base import content_hash
 from schemas.database import Database
 from schemas.environment import Rejection
-from schemas.task import AgentTask, Oracle, Verifier
+from schemas.task import AgentTask, Oracle, Survivor, Verifier
 from schemas.tool import Tool
 from tasks.environment import EnvironmentImage, verify
-from tasks.policies.scripted import Solution
 from tasks.rollout import ToolSignature
 from tasks.sandbox import SandboxWorker
 from tasks.synthesis import gates
 from tasks.synthesis.atlas import Atlas
+from tasks.synthesis.attack import Attacker
 from tasks.synthesis.candidate import Candidate
-from tasks.synthesis.difficulty import difficulty, pass_rates
 from tasks.synthesis.families.kit import find_links
 from tasks.synthesis.graph import tool_graph
 from tasks.synthesis.graphs import LENGTHS, WIDE_LENGTHS, build_graph_task
@@ -31,9 +30,7 @@ from tasks.synthesis.long.build import build_long
 from tasks.synthesis.offer import offered_tools
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.program import build_program
-from tasks.synthesis.redteam import red_team
 from tasks.synthesis.replay import Bench, Run
-from tasks.synthesis.trace import trace_calls
 
 Kind = Literal["graph", "program", "long"]
 STAGE = "synthesis"
@@ -43,11 +40,13 @@ CANDIDATES_PER_TASK = 4
 
 @dataclass(frozen=True)
 class SynthesisResult:
-    """Accepted tasks, rejected candidates, and counts: candidates, accepted, rejected by gate, cpu_seconds ..."""
+    """Accepted tasks, rejected candidates, counts (candidates, accepted, rejected by gate, mutants by kind, cpu_seconds
+    ...) and the wrong episodes that got full reward on the way, with what came of them."""
 
     tasks: tuple[AgentTask, ...]
     rejections: tuple[Rejection, ...]
     stats: dict[str, Any] = field(default_factory=dict)
+    survivors: tuple[Survivor, ...] = ()
 
 
 class Writer:
@@ -129,19 +128,30 @@ def synthesize(
     kinds = fitting_kinds(writer.atlas, kinds, skills)
     lengths = WIDE_LENGTHS if min_calls < min(LENGTHS) else LENGTHS
     with Bench(image, worker) as bench:
-        judge = _Judge(bench, writer.atlas, signatures, database.env_id, min_calls, max_calls)
-        while len(tasks) < n and index < limit:
-            rng = random.Random(f"{database.env_id}/{seed}/{index}")
-            candidate = writer.write(kinds[index % len(kinds)], rng, tuple(skills or ()), lengths)
-            key = candidate.key if candidate is not None else f"{seed}/{index}"
-            gate, reason, task = judge.judge(candidate, rng, seen, skills)
-            if task is None:
-                rejections.append(Rejection(stage=STAGE, key=key, gate=gate, reason=reason, env_id=database.env_id))
-            else:
-                seen.add(oracle_key(task.oracle))
-                tasks.append(task.model_copy(update={"arm": arm, "guideline_id": guideline_id, "seed": seed}))
-            index += 1
-    return SynthesisResult(tuple(tasks), tuple(rejections), _stats(tasks, rejections, time.process_time() - started))
+        attacker = Attacker(bench, writer.atlas, signatures, database.env_id)
+        judge = _Judge(bench, writer.atlas, signatures, database.env_id, min_calls, max_calls, attacker)
+        lost: list[tuple[AgentTask, str]] = []
+        while lost or not index:
+            while len(tasks) < n and index < limit:
+                rng = random.Random(f"{database.env_id}/{seed}/{index}")
+                candidate = writer.write(kinds[index % len(kinds)], rng, tuple(skills or ()), lengths)
+                key = candidate.key if candidate is not None else f"{seed}/{index}"
+                gate, reason, task = judge.judge(candidate, rng, seen, skills)
+                if task is None:
+                    rejections.append(Rejection(stage=STAGE, key=key, gate=gate, reason=reason, env_id=database.env_id))
+                else:
+                    seen.add(oracle_key(task.oracle))
+                    tasks.append(task.model_copy(update={"arm": arm, "guideline_id": guideline_id, "seed": seed}))
+                index += 1
+            lost = attacker.guessed(tasks)  # what the finished set gives away about each of its tasks
+            for task, reason in lost:
+                tasks.remove(task)
+                rejections.append(
+                    Rejection(stage=STAGE, key=task.task_id, gate="guessable", reason=reason, env_id=database.env_id)
+                )
+            index = max(index, 1)
+    stats = _stats(tasks, rejections, time.process_time() - started) | attacker.stats
+    return SynthesisResult(tuple(tasks), tuple(rejections), stats, tuple(attacker.survivors))
 
 
 def fitting_kinds(atlas: Atlas, kinds: Sequence[Kind], skills: Sequence[str] | None) -> Sequence[Kind]:
@@ -167,7 +177,7 @@ def _stats(tasks: Sequence[AgentTask], rejections: Sequence[Rejection], seconds:
 
 @dataclass
 class _Judge:
-    """Sends candidates through the gates, the cheap ones first."""
+    """Sends candidates through the gates, the cheap ones first, and what is left to the attacker."""
 
     bench: Bench
     atlas: Atlas
@@ -175,6 +185,7 @@ class _Judge:
     env_id: str
     min_calls: int
     max_calls: int
+    attacker: Attacker
 
     def judge(
         self, candidate: Candidate | None, rng: random.Random, seen: Collection[str], skills: Sequence[str] | None
@@ -200,33 +211,14 @@ class _Judge:
         for gate, check in checks:
             if reason := check():
                 return gate, reason, None
-        return self._attack(candidate, run, rng)
-
-    def _attack(self, candidate: Candidate, run: Run, rng: random.Random) -> tuple[str, str, AgentTask | None]:
         verifier = Verifier(
             answer=candidate.fields, expected_answer=dict(run.answer or {}), expected_changes=run.changes
         )
         other = self.bench.execute(candidate.oracle, seed=1)
         if not verify(verifier, other.answer, other.changes).success:
             return "oracle_reward", "the oracle itself does not get full reward in an episode of another seed", None
-        report = red_team(self.bench, self.atlas, verifier, run, candidate.prompt, rng)
-        if report.survivors:
-            return "red_team", f"full reward for: {', '.join(sorted(set(report.survivors)))}", None
-        if "dropped_step" in report.equivalent:
-            return "matters", "a write can be left out without a trace in the state", None
-        task = self._task(candidate, run, verifier)
-        solution = Solution(trace_calls(run.steps, run.changes), dict(run.answer or {}))
-        rates = pass_rates(self.bench, task, solution, self.signatures, seed=0)
-        if rates["null"] or rates["random"]:
-            return "trivial", f"passes: null {rates['null']:.2f}, random {rates['random']:.2f}", None
-        measured = {
-            "pass_rates": rates, "difficulty": difficulty(rates), "kill_rate": report.kill_rate,
-            "mutants": report.mutants,
-        }  # fmt: skip
-        return "", "", task.model_copy(update=measured)
-
-    def _task(self, candidate: Candidate, run: Run, verifier: Verifier) -> AgentTask:
-        return make_task(candidate, run, verifier, self.env_id, tuple(s.name for s in self.signatures))
+        task = make_task(candidate, run, verifier, self.env_id, tuple(s.name for s in self.signatures))
+        return self.attacker.attack(task, run, rng)
 
 
 def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, tools: tuple[str, ...]) -> AgentTask:

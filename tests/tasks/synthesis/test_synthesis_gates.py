@@ -13,6 +13,7 @@ from schemas.task import AnswerField, Call, Oracle, Verifier
 from tasks.environment import EnvironmentImage
 from tasks.synthesis import gates
 from tasks.synthesis.atlas import Atlas
+from tasks.synthesis.attack import Attacker
 from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.draft import Expected
 from tasks.synthesis.redteam import drop, red_team
@@ -71,7 +72,8 @@ def run(bench: Bench, sound: Candidate) -> Run:
 def _judge(bench: Bench, atlas: Atlas) -> _Judge:
     from tasks.rollout import ToolSignature
 
-    return _Judge(bench, atlas, tuple(ToolSignature.of(t) for t in shop_tools()), "env-shop", 3, 16)
+    signatures = tuple(ToolSignature.of(t) for t in shop_tools())
+    return _Judge(bench, atlas, signatures, "env-shop", 3, 16, Attacker(bench, atlas, signatures, "env-shop"))
 
 
 def test_the_sound_candidate_passes_every_gate(bench: Bench, atlas: Atlas, sound: Candidate) -> None:
@@ -219,15 +221,15 @@ def test_trivial(bench: Bench, atlas: Atlas) -> None:
 def test_the_red_team_finds_a_blind_verifier(bench: Bench, atlas: Atlas, sound: Candidate, run: Run) -> None:
     assert run.answer is not None
     good = Verifier(answer=sound.fields, expected_answer=run.answer, expected_changes=run.changes)
-    report = red_team(bench, atlas, good, run, sound.prompt, random.Random(1))
+    report = red_team(bench, atlas, good, sound.oracle, run, sound.prompt, random.Random(1))
     assert report.survivors == () and report.kill_rate == 1.0
     blind = {f"{change.table}.{column}" for change in run.changes for column in (change.after or {})}
     stateless = good.model_copy(update={"expected_changes": (), "ignore_columns": tuple(sorted(blind))})
-    report = red_team(bench, atlas, stateless, run, sound.prompt, random.Random(1))
+    report = red_team(bench, atlas, stateless, sound.oracle, run, sound.prompt, random.Random(1))
     assert {"right_answer_wrong_state", "dropped_step", "wrong_object", "extra_write"} <= set(report.survivors)
     assert report.kill_rate < 1.0
     loose = good.model_copy(update={"answer": (sound.fields[0].model_copy(update={"tolerance": 1e9}),)})
-    report = red_team(bench, atlas, loose, run, sound.prompt, random.Random(1))
+    report = red_team(bench, atlas, loose, sound.oracle, run, sound.prompt, random.Random(1))
     assert "right_state_wrong_answer" in report.survivors
 
 
