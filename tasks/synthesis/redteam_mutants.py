@@ -158,7 +158,7 @@ def drop(calls: Sequence[Call], number: int) -> tuple[Call, ...]:
 
 
 def _writes(atlas: Atlas, tool: str) -> bool:
-    return bool(atlas.tools[tool].writes)
+    return tool in atlas.tools and bool(atlas.tools[tool].writes)
 
 
 def _entity(atlas: Atlas, tool: str, name: str) -> str:
@@ -199,7 +199,8 @@ def extra_writes(atlas: Atlas, run: Run, rng: random.Random) -> list[Call]:
         if rows:
             found.append(Call(tool=change.tool.name, arguments={change.key: rng.choice(rows)[key]}))
             break
-    creates = [s for s in run.steps if atlas.tools[s.tool].kind == "create" and "error" not in s.observation]
+    made = [step for step in run.steps if _writes(atlas, step.tool) and "error" not in step.observation]
+    creates = [step for step in made if atlas.tools[step.tool].kind == "create"]
     if creates:
         found.append(Call(tool=creates[-1].tool, arguments=creates[-1].arguments))
     return found

@@ -60,8 +60,8 @@ class ShorterSearch:
         all rows shows every statistic about them), and if the real verifier gives it full reward.
         """
         oracle_calls, least = len(run.steps), least_calls(self.atlas, run.changes, task.prompt)
-        if least >= oracle_calls:
-            return Shortest((), oracle_calls, least, True)
+        if least >= oracle_calls or any(step.tool not in self.atlas.tools for step in run.steps):
+            return Shortest((), oracle_calls, least, least >= oracle_calls)  # nobody can be asked here
         needs = needs_of(self.atlas, task.oracle, run)
         plan = _Plan(self, task, run, needs)
         calls, exhausted = plan.solve(oracle_calls)
