@@ -27,9 +27,9 @@ $(VENV)/.installed: pyproject.toml infra/requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python $(TORCH)
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r infra/requirements.txt
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python $(TORCH)
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r infra/requirements.txt
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps --editable .
 	touch $@
 
 run: install

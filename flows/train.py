@@ -176,7 +176,6 @@ def _train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str,
             arm=arm,
             seed=settings.seed,
             steps=100_000,
-            threads=1,  # a second one doubles the CPU seconds of so small a network and saves none
             max_cpu_seconds=seconds,
             **NETWORK,
             **(CONTINUED if arm else {}),

@@ -26,7 +26,8 @@ class TrainingConfig(Record):
     arm: str = ""
     seed: int = 0
     steps: int = Field(default=400, ge=1, description="optimizer steps of SFT, rounds of rollouts of GRPO")
-    batch: int = Field(default=8, ge=1, description="SFT: episodes a step")
+    processes: int = Field(default=1, ge=1, description="SFT: processes that share each step's episodes")
+    batch: int = Field(default=8, ge=1, description="SFT: episodes a step in each process")
     easy_steps: int = Field(
         default=150, ge=0, description="SFT from random weights: first steps, on the shortest third"
     )
@@ -35,8 +36,12 @@ class TrainingConfig(Record):
     floor: float = Field(default=0.05, description="share of the learning rate at the end of the cosine")
     weight_decay: float = 0.01
     gradient_limit: float = 1.0
-    max_cpu_seconds: float = Field(default=0.0, ge=0, description="end earlier after so much CPU time; 0: no limit")
-    threads: int = Field(default=2, ge=1)
+    max_cpu_seconds: float = Field(
+        default=0.0, ge=0, description="end earlier after so much CPU time of all processes; 0: no limit"
+    )
+    threads: int = Field(
+        default=1, ge=1, description="of each process; a second one saves nothing for so small a network"
+    )
     checkpoint_every: int = Field(default=50, ge=1)
     log_every: int = Field(default=10, ge=1)
     width: int = 96

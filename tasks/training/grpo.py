@@ -17,7 +17,6 @@ from schemas.episode import Trajectory
 from schemas.task import AgentTask
 from tasks.policies.pointer.batches import Batch, Decisions, collate
 from tasks.policies.pointer.encoding import Encoded, encode
-from tasks.policies.pointer.network import log_likelihood
 from tasks.policies.pointer.policy import PointerPolicy
 from tasks.rollout import Attempt, ToolSignature, rollout
 from tasks.sandbox import SandboxWorker
@@ -49,7 +48,7 @@ def train_grpo(config: TrainingConfig, workdir: Path) -> TrainingState:
     state = TrainingState.resume(config, workdir) or TrainingState.start(config, workdir, None)
     accelerator = Accelerator(cpu=True)
     network, optimizer = accelerator.prepare(state.network, state.optimizer)
-    loop = Loop(state, workdir, started)
+    loop = Loop(state, workdir, started, accelerator)
     with SandboxWorker() as worker:
         while not state.finished:
             loop.set_learning_rate()
@@ -121,7 +120,7 @@ def improve(
         optimizer.zero_grad()
         values = {"loss": 0.0, "entropy": 0.0, "clipped": 0.0}
         for batch, decisions, before in batches:
-            now, entropy = log_likelihood(network, batch, decisions)
+            now, entropy = network(batch, decisions)
             made = decisions.chosen.any(-1)
             ratio = (now - before).exp()
             bounded = ratio.clamp(1 - config.clip_low, 1 + config.clip_high)
@@ -147,6 +146,6 @@ def _with_likelihoods(
         part = episodes[start : start + _MICRO_BATCH]
         batch, decisions = collate(part, state.vocabulary, state.network.config.slot, seed + start)
         with torch.no_grad():
-            before, _ = log_likelihood(network, batch, decisions)
+            before, _ = network(batch, decisions)
         batches.append((batch, decisions, before))
     return batches

@@ -19,10 +19,15 @@ from tasks.training.config import LEASH, Progress, TrainingConfig
 from tasks.training.examples import write_whole
 
 _ROOT = Path(__file__).resolve().parents[2]
-_LAUNCH = (
-    "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "1", "--num_machines", "1",
-    "--mixed_precision", "no", "--dynamo_backend", "no", "-m", "tasks.training.main",
-)  # fmt: skip
+
+
+def _command(processes: int) -> list[str]:
+    """Return the arguments of `accelerate launch`. Its way to several local processes is called multi_gpu also where
+    they compute on the CPU, as `Accelerator(cpu=True)` in the training says."""
+    kind = ["--cpu"] if processes == 1 else ["--multi_gpu", "--main_process_port", "0"]
+    sizes = ["--num_processes", str(processes), "--num_machines", "1"]
+    plain = ["--mixed_precision", "no", "--dynamo_backend", "no"]
+    return ["-m", "accelerate.commands.launch", *kind, *sizes, *plain, "-m", "tasks.training.main"]
 
 
 class TrainingFailed(RuntimeError):
@@ -77,7 +82,7 @@ def _run(config: TrainingConfig, path: Path, on_progress: Callable[[Progress], N
     with (
         errors.open("w") as log,
         subprocess.Popen(
-            [sys.executable, *_LAUNCH, str(path)],
+            [sys.executable, *_command(config.processes), str(path)],
             stdin=subprocess.PIPE,  # never written to: it closes when this process ends, however it ends
             stdout=subprocess.PIPE,
             stderr=log,

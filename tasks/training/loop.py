@@ -7,6 +7,9 @@ import sys
 import time
 from pathlib import Path
 
+import torch
+from accelerate import Accelerator
+
 from tasks.training.checkpoints import TrainingState
 from tasks.training.config import Progress
 
@@ -21,14 +24,16 @@ class Start:
 class Loop:
     """Counts steps and seconds of one training and says when to stop."""
 
-    def __init__(self, state: TrainingState, workdir: Path, started: Start) -> None:
+    def __init__(self, state: TrainingState, workdir: Path, started: Start, accelerator: Accelerator) -> None:
         self.state, self.workdir, self.config = state, workdir, state.config
+        self._accelerator = accelerator
         self._cpu, self._wall = started.cpu, started.wall
 
     def clock(self) -> None:
-        """Add the time since the last call to the state."""
+        """Add the time since the last call to the state: CPU seconds of all processes, so that all stop together."""
         cpu, wall = time.process_time(), time.monotonic()
-        self.state.cpu_seconds += cpu - self._cpu
+        spent = torch.tensor(cpu - self._cpu, dtype=torch.float64)
+        self.state.cpu_seconds += float(self._accelerator.reduce(spent, "sum"))
         self.state.wall_seconds += wall - self._wall
         self._cpu, self._wall = cpu, wall
 
@@ -48,7 +53,7 @@ class Loop:
             group["lr"] = rate
 
     def finish_step(self, **values: float) -> None:
-        """Count a step; print and record its values when due; write a checkpoint when due."""
+        """Count a step; record its values when due; the main process prints them, and writes a checkpoint when due."""
         state, config = self.state, self.config
         state.step += 1
         self.clock()
@@ -64,7 +69,8 @@ class Loop:
                 entropy=values.get("entropy"),
                 values={k: v for k, v in values.items() if k not in ("loss", "reward", "entropy")},
             )
-            print(line.model_dump_json(), flush=True, file=sys.stdout)
+            if self._accelerator.is_main_process:
+                print(line.model_dump_json(), flush=True, file=sys.stdout)
         state.finished = done
-        if done or state.step % config.checkpoint_every == 0:
+        if self._accelerator.is_main_process and (done or state.step % config.checkpoint_every == 0):
             state.save(self.workdir)

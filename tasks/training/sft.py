@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
-from torch import Tensor
+from torch import Tensor, nn
 
 from tasks.policies.pointer.batches import Decisions, collate
-from tasks.policies.pointer.network import log_likelihood
-from tasks.policies.pointer.session import OMIT_PLACE, Head
+from tasks.policies.pointer.history import OMIT_PLACE
+from tasks.policies.pointer.session import Head
 from tasks.training.checkpoints import PARENT, TrainingState
 from tasks.training.config import TrainingConfig
 from tasks.training.encoded import ExampleStream
 from tasks.training.loop import Loop, Start
+
+_SUMS = ("loss", "weight", "entropy", "decisions_made")
 
 
 def train_sft(config: TrainingConfig, workdir: Path) -> TrainingState:
@@ -29,40 +30,64 @@ def train_sft(config: TrainingConfig, workdir: Path) -> TrainingState:
     """
     started = Start()
     torch.set_num_threads(config.threads)
-    stream = ExampleStream(workdir, config, fresh=not (workdir / PARENT).exists())
+    accelerator = Accelerator(cpu=True)
+    rank = accelerator.process_index
+    stream = ExampleStream(workdir, config, not (workdir / PARENT).exists(), rank)
     state = TrainingState.resume(config, workdir)
     if state is None:
         state = TrainingState.start(config, workdir, stream.vocabulary)
     if state.finished:
         return state
-    accelerator = Accelerator(cpu=True)
-    network, optimizer = accelerator.prepare(state.network, state.optimizer)
-    loop = Loop(state, workdir, started)
+    network = accelerator.prepare_model(state.network, evaluation_mode=True)  # not wrapped: gradients are summed below
+    optimizer = accelerator.prepare_optimizer(state.optimizer)
+    loop = Loop(state, workdir, started, accelerator)
     network.train()
-    with closing(stream.batches(state.step)) as batches:
-        for encoded in batches:
-            for name, count in encoded.counts.items():
-                state.counts[name] = state.counts.get(name, 0) + count
-            state.cpu_seconds += encoded.cpu_seconds
-            loss_value = entropy_value = 0.0
-            if encoded.episodes:
-                loop.set_learning_rate()
-                seed = config.seed * 1_000_003 + state.step
-                batch, decisions = collate(encoded.episodes, state.vocabulary, state.network.config.slot, seed)
-                likelihood, entropy = log_likelihood(network, batch, decisions)
-                made = decisions.weights > 0
-                emphasis = emphasised(decisions)
-                loss = -(likelihood * emphasis).sum() / emphasis.sum()
-                optimizer.zero_grad()
-                accelerator.backward(loss)
-                accelerator.clip_grad_norm_(network.parameters(), config.gradient_limit)
-                optimizer.step()
-                loss_value, entropy_value = loss.item(), entropy[made].mean().item()
-            state.episodes += len(encoded.episodes)
-            loop.finish_step(loss=loss_value, entropy=entropy_value)
-            if state.finished:
-                break
+    for encoded in stream.batches(state.step):
+        loop.set_learning_rate()
+        optimizer.zero_grad()
+        sums = dict.fromkeys((*_SUMS, *encoded.counts), 0.0)
+        sums |= encoded.counts | {"shown": len(encoded.episodes)}
+        if encoded.episodes:
+            seed = (config.seed * 1_000_003 + state.step) * config.processes + rank
+            batch, decisions = collate(encoded.episodes, state.vocabulary, state.network.config.slot, seed)
+            likelihood, entropy = network(batch, decisions)
+            made = decisions.weights > 0
+            emphasis = emphasised(decisions)
+            loss = -(likelihood * emphasis).sum()
+            accelerator.backward(loss)
+            sums |= {"loss": loss.item(), "weight": emphasis.sum().item()}
+            sums |= {"entropy": entropy[made].sum().item(), "decisions_made": float(made.sum())}
+        sums = add_up(accelerator, network, sums)
+        if sums["weight"]:
+            accelerator.clip_grad_norm_(network.parameters(), config.gradient_limit)
+            optimizer.step()
+            state.episodes += round(sums["shown"])
+        for name in encoded.counts:
+            state.counts[name] = state.counts.get(name, 0) + round(sums[name])
+        loop.finish_step(
+            loss=sums["loss"] / max(sums["weight"], 1e-9),
+            entropy=sums["entropy"] / max(sums["decisions_made"], 1.0),
+        )
+        if state.finished:
+            break
     return state
+
+
+def add_up(accelerator: Accelerator, network: nn.Module, sums: dict[str, float]) -> dict[str, float]:
+    """Add up gradients and sums over all processes; return the sums. Gradients are divided by the sum "weight", so
+    that the step is that of one process with all the episodes."""
+    parameters = list(network.parameters())
+    parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+    names = sorted(sums)
+    told = torch.tensor([sums[name] for name in names], dtype=torch.float64)
+    if accelerator.num_processes > 1:
+        flat = accelerator.reduce(torch.cat([part.flatten() for part in parts]), "sum")
+        told = accelerator.reduce(told, "sum")
+        parts = [piece.view_as(part) for piece, part in zip(flat.split([p.numel() for p in parts]), parts, strict=True)]
+    total = dict(zip(names, told.tolist(), strict=True))
+    for parameter, part in zip(parameters, parts, strict=True):
+        parameter.grad = part / max(total["weight"], 1e-9)
+    return total
 
 
 def emphasised(decisions: Decisions) -> Tensor:

@@ -27,7 +27,7 @@ class Columns:
         self._ids: dict[str, int] = {}
         self._sources: dict[str, int] = {}
         self._rows: list[tuple[int, ...]] = []
-        self._table = np.zeros((8, 0), np.int32)
+        self._table = np.zeros((9, 0), np.int32)
 
     def __len__(self) -> int:
         return len(self.units)
@@ -45,7 +45,7 @@ class Columns:
             name = unit.column.rpartition("/")[2].rpartition(".")[2]
             leaf = self.leaves.setdefault(name, len(self.leaves))
         identity = -1 if unit.value is NOTHING else self.identity(unit.value)
-        self._rows.append((unit.kind, unit.shape, unit.place, unit.row, unit.step, identity, source, leaf))
+        self._rows.append((unit.kind, unit.shape, unit.place, unit.row, unit.step, identity, source, leaf, unit.bound))
         self.units.append(unit)
         self.numbers.append(unit.numbers or _ZEROS)
         words = self.words
@@ -72,7 +72,7 @@ class Columns:
         return found
 
     def _whole(self) -> np.ndarray:
-        """Return kind, shape, place, row, step, identity, source and leaf of all units (8 x units)."""
+        """Return kind, shape, place, row, step, identity, source, leaf and bound of all units (9 x units)."""
         done = self._table.shape[1]
         if done < len(self._rows):
             self._table = np.concatenate([self._table, np.array(self._rows[done:], np.int32).T], axis=1)
@@ -102,3 +102,4 @@ class Columns:
     identities = property(lambda self: self._column(5))
     column_ids = property(lambda self: self._column(6))
     leaf_ids = property(lambda self: self._column(7))
+    bounds = property(lambda self: self._column(8))

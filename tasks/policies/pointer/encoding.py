@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tasks.policies.pointer.columns import Columns
+from tasks.policies.pointer.history import N_FEATURES
 from tasks.policies.pointer.labels import targets
-from tasks.policies.pointer.session import N_FEATURES, Decision, Session
+from tasks.policies.pointer.session import Decision, Session
 from tasks.policies.pointer.units import N_NUMBERS, OMIT
 
 
@@ -33,7 +34,7 @@ class Encoded:
     candidates: np.ndarray
     """C x 3 (int16): decision, unit, chosen (0 or 1)."""
     features: np.ndarray
-    """C (uint16): the N_FEATURES flags of each candidate as bits."""
+    """C (uint64): the N_FEATURES flags of each candidate as bits."""
     covered: int
     uncovered: int
     truncated: int
@@ -57,13 +58,13 @@ def pack(columns: Columns, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pack_flags(flags: np.ndarray) -> np.ndarray:
-    """Return each row of up to 16 flags (C x F) as the bits of one number."""
-    return (flags.astype(np.uint16) << np.arange(flags.shape[1], dtype=np.uint16)).sum(1, dtype=np.uint16)
+    """Return each row of up to 64 flags (C x F) as the bits of one number."""
+    return (flags.astype(np.uint64) << np.arange(flags.shape[1], dtype=np.uint64)).sum(1, dtype=np.uint64)
 
 
 def unpack_flags(bits: np.ndarray) -> np.ndarray:
     """Return the flags (C x N_FEATURES, uint8) that `pack_flags` packed."""
-    return ((bits[:, None] >> np.arange(N_FEATURES, dtype=np.uint16)) & 1).astype(np.uint8)
+    return ((bits[:, None] >> np.arange(N_FEATURES, dtype=np.uint64)) & 1).astype(np.uint8)
 
 
 def _triples(entries: list[tuple[int, int, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,7 +113,7 @@ def encode(
         common=session.columns.common(),
         decisions=np.array([(int(d.head), d.position) for d, _ in kept], np.int32).reshape(-1, 2),
         candidates=np.concatenate(rows).astype(np.int16) if rows else np.zeros((0, 3), np.int16),
-        features=pack_flags(np.concatenate([d.features for d, _ in kept])) if kept else np.zeros(0, np.uint16),
+        features=pack_flags(np.concatenate([d.features for d, _ in kept])) if kept else np.zeros(0, np.uint64),
         covered=len(kept),
         uncovered=len(made) - len(kept) + (0 if answer is None or len(steps) == session.step else 1),
         truncated=session.truncated,

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tasks.policies.pointer.batches import Batch, pad_decisions, relate, slot_vectors
+from tasks.policies.pointer.batches import Batch, pad_decisions, pick, relate, slot_vectors, thinking
 from tasks.policies.pointer.encoding import pack
 from tasks.policies.pointer.network import KeyValues, PointerNetwork
 from tasks.policies.pointer.session import Decision, Session
@@ -35,7 +35,6 @@ class Live:
         words = list(columns.words)
         if len(words) > len(self.ids):
             self.ids = np.concatenate([self.ids, vocabulary.ids(words[len(self.ids) :])])
-        scale = vocabulary.weights(self.ids)
         old = self.bags
         self.bags = np.zeros((2, len(columns), len(words)), np.float32)
         self.bags[:, : old.shape[1], : old.shape[2]] = old
@@ -43,7 +42,7 @@ class Live:
             for unit, word, weight in reversed(entries):
                 if unit < self.done:
                     break
-                self.bags[index, unit, word] = weight * scale[word]
+                self.bags[index, unit, word] = weight
 
 
 class LiveBatch:
@@ -72,23 +71,19 @@ class LiveBatch:
         """Return the log-probabilities of the candidates of each decision of each episode."""
         for live in lives:
             live.grow(self.vocabulary)
-        batch, starts = self._batch(lives)
-        states, relations = self.network(batch, self.memory)
+        batch, ranks, starts = self._batch(lives)
+        asking, states = self.network.states(batch, self.memory)
         targets = self.memory.keep(self.network.target(states))
         for live in lives:
             live.done = len(live.session.columns)
-        padded = pad_decisions(decisions, targets.shape[1])
-        own = padded.asks - torch.tensor(starts)[:, None]
-        own = own.clamp_min(0)
-        asking = states.gather(1, own[:, :, None].expand(-1, -1, states.shape[-1]))
-        index = own[:, None, :, None].expand(-1, 4, -1, relations.shape[-1])
-        scores = self.network.score(asking, targets, relations.gather(2, index), padded).numpy()
+        padded = pad_decisions(decisions, targets.shape[1], ranks, starts)
+        scores = self.network.score(asking, targets, batch.relations, padded).numpy()
         return [
             [scores[row, column, decision.candidates] for column, decision in enumerate(asked)]
             for row, asked in enumerate(decisions)
         ]
 
-    def _batch(self, lives: Sequence[Live]) -> tuple[Batch, list[int]]:
+    def _batch(self, lives: Sequence[Live]) -> tuple[Batch, np.ndarray, list[int]]:
         size = len(lives)
         starts = [live.done for live in lives]
         counts = [len(live.session.columns) - live.done for live in lives]
@@ -99,6 +94,7 @@ class LiveBatch:
         bags = np.zeros((2, size, end, width), np.float32)
         fresh = np.zeros((2, size, new, width), np.float32)
         words = np.zeros((size, width), np.int64)
+        scale = np.ones((size, 1, width), np.float32)
         for row, live in enumerate(lives):
             part = pack(live.session.columns, live.done)
             table[row, :, : counts[row]], numbers[row, : counts[row]] = part
@@ -106,8 +102,12 @@ class LiveBatch:
             bags[:, row, :units, :width_here] = live.bags
             fresh[:, row, : counts[row], :width_here] = live.bags[:, live.done :]
             words[row, :width_here] = live.ids
+            scale[row, 0, :width_here] = self.vocabulary.weights(live.ids)
         self.memory.aim([live.row for live in lives], starts, new, end)
         keys, values = torch.from_numpy(fresh)
+        telling = torch.from_numpy(scale)
+        places, ranks = thinking(table[:, 0])
+        active = torch.from_numpy(places)
         batch = Batch(
             table=torch.from_numpy(table),
             numbers=torch.from_numpy(numbers),
@@ -115,7 +115,10 @@ class LiveBatch:
             values=values,
             words=torch.from_numpy(words),
             slots=torch.stack([live.slots[:width] for live in lives]),
-            relations=relate(keys, values, *torch.from_numpy(bags)),
-            allowed=torch.arange(end)[None, None] <= self.memory.places[:, :, None],
+            active=active,
+            relations=relate(
+                pick(keys * telling, active), pick(values * telling, active), *(torch.from_numpy(bags) * telling)
+            ),
+            allowed=torch.arange(end)[None, None] <= (torch.tensor(starts)[:, None] + active)[:, :, None],
         )
-        return batch, starts
+        return batch, ranks, starts

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tasks.policies.pointer.batches import Batch, Decisions
-from tasks.policies.pointer.session import N_FEATURES
+from tasks.policies.pointer.history import N_FEATURES
 from tasks.policies.pointer.units import N_NUMBERS, N_SHAPES, Kind
 
 N_RELATIONS = 4
@@ -47,28 +47,42 @@ class NetworkConfig:
 
 
 class Block(nn.Module):
-    """A pre-norm transformer block over new units that may also look at cached earlier ones."""
+    """A pre-norm transformer block in which active units look at all units."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
         self.norm = nn.LayerNorm(width)
-        self.project = nn.Linear(width, 3 * width)
+        self.asked = nn.Linear(width, width)
+        self.offered = nn.Linear(width, 2 * width)
         self.merge = nn.Linear(width, width)
-        self.norm2 = nn.LayerNorm(width)
+        self.think = Thought(width)
+
+    def forward(self, x: Tensor, states: Tensor, mask: Tensor, memory: KeyValues | None, layer: int) -> Tensor:
+        """Return the active units' states (B x A x width), given those of all new units (B x N x width); `mask` is
+        B x heads x A x T."""
+        batch, active, width = x.shape
+        part = width // self.heads
+        q = self.asked(self.norm(x)).view(batch, active, self.heads, part).transpose(1, 2)
+        k, v = self.offered(self.norm(states)).view(batch, -1, 2, self.heads, part).permute(2, 0, 3, 1, 4)
+        if memory is not None:
+            k, v = memory.extend(layer, k, v)
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.think(x + self.merge(mixed.transpose(1, 2).reshape(batch, active, width)))
+
+
+class Thought(nn.Module):
+    """The feed-forward half of a block."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
         self.expand = nn.Linear(width, 2 * width)
         self.contract = nn.Linear(2 * width, width)
 
-    def forward(self, x: Tensor, mask: Tensor, memory: KeyValues | None, layer: int) -> Tensor:
-        """Return the block's output (batch x new x width); `mask` is batch x heads x new x all."""
-        batch, new, width = x.shape
-        q, k, v = self.project(self.norm(x)).view(batch, new, 3, self.heads, width // self.heads).unbind(2)
-        k, v = k.transpose(1, 2), v.transpose(1, 2)
-        if memory is not None:
-            k, v = memory.extend(layer, k, v)
-        mixed = F.scaled_dot_product_attention(q.transpose(1, 2), k, v, attn_mask=mask)
-        x = x + self.merge(mixed.transpose(1, 2).reshape(batch, new, width))
-        return x + self.contract(F.gelu(self.expand(self.norm2(x))))
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the states after it."""
+        return x + self.contract(F.gelu(self.expand(self.norm(x))))
 
 
 class KeyValues:
@@ -136,6 +150,7 @@ class PointerNetwork(nn.Module):
         nn.init.normal_(self.shared.weight[1:], std=0.3)
         for table in (self.kind, self.shape, self.row, self.step):
             nn.init.normal_(table.weight, std=0.3)
+        self.read = Thought(width)
         self.blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.layers))
         self.norm = nn.LayerNorm(width)
         self.target = nn.Linear(width, width, bias=False)
@@ -167,26 +182,35 @@ class PointerNetwork(nn.Module):
         matched[..., 0] = 0.0
         return mask
 
-    def forward(self, batch: Batch, memory: KeyValues | None = None) -> tuple[Tensor, Tensor]:
-        """Return the units' states (batch x new x width) and the relations (batch x 4 x new x all)."""
+    def forward(self, batch: Batch, decisions: Decisions) -> tuple[Tensor, Tensor]:
+        """Return, by decision (B x D), the log-probability of what was chosen and the entropy over candidates."""
+        asking, states = self.states(batch)
+        scores = self.score(asking, self.target(states), batch.relations, decisions)
+        chosen = scores.masked_fill(~decisions.chosen, _NEVER).logsumexp(-1)
+        entropy = -(scores.exp() * scores).sum(-1)
+        return chosen, entropy
+
+    def states(self, batch: Batch, memory: KeyValues | None = None) -> tuple[Tensor, Tensor]:
+        """Return the states of the active units (B x A x width) and of all new units (B x N x width)."""
         mask = self.masks(batch.relations, batch.allowed)
-        x = self.embed(batch)
+        x = F.pad(self.read(self.embed(batch)), (0, 0, 0, 1))  # one more place, for padding to point at
+        index = batch.active[:, :, None].expand(-1, -1, x.shape[2])
+        active, states = x.gather(1, index), x
         for layer, block in enumerate(self.blocks):
-            x = block(x, mask, memory, layer)
-        return self.norm(x), batch.relations
-
-    def point(self, states: Tensor, relations: Tensor, decisions: Decisions) -> Tensor:
-        """Return the log-probability of every candidate (B x D x T) of every decision.
-
-        `states` are those of all units (B x T x width), `relations` (B x 4 x D x T) those of the asking units.
-        """
-        width = self.config.width
-        index = decisions.asks[:, :, None].expand(-1, -1, width)
-        return self.score(states.gather(1, index), self.target(states), relations, decisions)
+            active = block(active, states[:, :-1], mask, memory, layer)
+            states = x.scatter(1, index, active)
+        return self.norm(active), self.norm(states[:, :-1])
 
     def score(self, asking: Tensor, targets: Tensor, relations: Tensor, decisions: Decisions) -> Tensor:
-        """Return log-probabilities as `point`, from asking states (B x D x width) and targets (B x T x width)."""
-        batch, count, width = asking.shape
+        """Return the log-probability of every candidate (B x D x T) of every decision.
+
+        `asking` are the states of the active units (B x A x width), `targets` those of all units, projected
+        (B x T x width), `relations` (B x 4 x A x T) those of the active units.
+        """
+        asks = decisions.asks
+        batch, count, width = *asks.shape, self.config.width
+        asking = asking.gather(1, asks[:, :, None].expand(-1, -1, width))
+        relations = relations.gather(2, asks[:, None, :, None].expand(-1, N_RELATIONS, -1, relations.shape[3]))
         heads = decisions.heads
         queries = self.query(asking).view(batch, count, 3, width)
         queries = queries.gather(2, heads[:, :, None, None].expand(-1, -1, 1, width)).squeeze(2)
@@ -195,13 +219,3 @@ class PointerNetwork(nn.Module):
         scores = scores + (relations * strengths.permute(0, 2, 1)[..., None]).sum(1)
         scores = scores + (decisions.features.float() @ (_FEATURE_SCALE * self.features[heads])[..., None]).squeeze(-1)
         return F.log_softmax(scores.masked_fill(~decisions.mask, _NEVER), dim=-1)
-
-
-def log_likelihood(network: PointerNetwork, batch: Batch, decisions: Decisions) -> tuple[Tensor, Tensor]:
-    """Return, by decision (B x D), the log-probability of what was chosen and the entropy over candidates."""
-    states, relations = network(batch)
-    index = decisions.asks[:, None, :, None].expand(-1, N_RELATIONS, -1, relations.shape[-1])
-    scores = network.point(states, relations.gather(2, index), decisions)
-    chosen = scores.masked_fill(~decisions.chosen, _NEVER).logsumexp(-1)
-    entropy = -(scores.exp() * scores).sum(-1)
-    return chosen, entropy

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tasks.policies.pointer.comparisons import bound_of
 from tasks.policies.pointer.units import NOTHING, Kind, Unit, Weighted, shape_of
-from tasks.policies.pointer.words import Piece, number_of, pieces, stem, value_key, words_of
+from tasks.policies.pointer.words import Piece, date_of, number_of, pieces, stem, value_key, words_of
 
 MAX_PROMPT = 160
 MAX_TEXT = 120
 _BEFORE = (1.0, 0.6, 0.35)
 _AFTER = (0.5,)
-_PLAIN = 0.2
+_PLAIN = 0.4
 """How strongly the content words around a piece name it, nearest first, and the plain words beside it: "customer 42",
 "the customer that goes by 42" and "42 under customer" all speak of a customer."""
 
@@ -54,6 +55,7 @@ def text_units(text: str, kind: Kind, step: int = 0, limit: int = MAX_PROMPT) ->
                 place=min(index + 1, MAX_PROMPT),
                 row=min(piece.sentence, 31) if kind == Kind.PROMPT else 0,
                 step=step,
+                bound=_bound(found, index),
             )
         )
         span = _span_ending(found, index)
@@ -86,12 +88,29 @@ def _neighbours(words: list[tuple[str, ...]], index: int, after: int = 1) -> Wei
                 for word in content:
                     keys[word] = max(keys.get(word, 0.0), weights[found])
                 found += 1
-            elif passed < 2:
+            elif passed < 3:
                 for word in words[place][:1]:
                     keys.setdefault(word, _PLAIN)
             place += direction
             passed += 1
     return tuple(keys.items())
+
+
+def _bound(found: list[Piece], index: int) -> int:
+    """Return what the number or date at `index` bounds, by the plain words around it in its sentence."""
+    if not _comparable(found[index]):
+        return 0
+    before: list[str] = []
+    for piece in reversed(found[max(0, index - 5) : index]):
+        if piece.sentence != found[index].sentence or _comparable(piece) or piece.quoted:
+            break
+        before.insert(0, piece.text.lower())
+    after = [piece.text.lower() for piece in found[index + 1 : index + 3]]
+    return bound_of(before, after)
+
+
+def _comparable(piece: Piece) -> bool:
+    return number_of(piece.text) is not None or date_of(piece.text) is not None
 
 
 def _span_ending(found: list[Piece], index: int) -> int:

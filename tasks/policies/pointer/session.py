@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -15,15 +15,13 @@ from tasks.policies.pointer import signatures
 from tasks.policies.pointer.agenda import Agenda
 from tasks.policies.pointer.columns import Columns
 from tasks.policies.pointer.derived import derived_units
+from tasks.policies.pointer.history import OMIT_PLACE, History
 from tasks.policies.pointer.observations import observation_units
 from tasks.policies.pointer.prompts import bag, prompt_values, text_units
-from tasks.policies.pointer.units import NOTHING, OMIT, Kind, Shape, Unit, cast
+from tasks.policies.pointer.units import NOTHING, OMIT, Kind, Unit, cast
 from tasks.policies.pointer.words import words_of
 
 MAX_UNITS = 1024
-N_FEATURES = 16
-OMIT_PLACE = 1
-"""The unit that stands for leaving an argument out, the first constant behind the sink."""
 
 
 class Head(IntEnum):
@@ -39,7 +37,7 @@ class Decision:
     """One decision: made at unit `position` by pointing at one of the units `candidates`.
 
     `values[i]` is what pointing at `candidates[i]` means: a tool's name or None (finish), an argument's value or
-    OMIT, an answer field's value. `features` (candidates x N_FEATURES, uint8) say how each stands to the calls so far.
+    OMIT, an answer field's value. `features` (candidates x N_FEATURES flags) say how each stands to the calls so far.
     """
 
     head: Head
@@ -69,16 +67,6 @@ class Session:
         self.tools = {tool.name: tool for tool in tools}
         self.fields = tuple(answer)
         self.truncated = 0
-        self.step = 0
-        self._calls: dict[str, int] = {}
-        self._made: dict[int, str] = {}
-        self._refused: set[int] = set()
-        self._used_rows: set[tuple[int, int]] = set()
-        self._last = ("", False)
-        self._used: dict[tuple[str, str], list[int]] = {}
-        self._used_anywhere: set[int] = set()
-        self._source: dict[tuple[str, str], int] = {}
-        self._loop: tuple[str, str] | None = None
         self._castable: dict[str, tuple[list[int], list[Any]]] = {}
         self._cast_up_to: dict[str, int] = {}
         self._add(signatures.constant_units())
@@ -104,11 +92,13 @@ class Session:
         first = len(self.columns)
         self._options = {key: first + index for index, key in enumerate(options)}
         self._add(list(options.values()))
-        self._agenda.know_options(self.columns.identities[first:].tolist())
-        self._places = {
-            first + index: self._agenda.sentences_of([word for word, _ in unit.values])
-            for index, unit in enumerate(options.values())
-        }
+        self.history = History(self.columns, self._agenda, self.tools)
+        self.history.know_options({first + index: unit for index, unit in enumerate(options.values())})
+
+    @property
+    def step(self) -> int:
+        """How many calls were made."""
+        return self.history.step
 
     @property
     def full(self) -> bool:
@@ -125,16 +115,18 @@ class Session:
         self._add(agenda)
         keys = agenda[0].keys if agenda else ()
         self._add(
-            [Unit(Kind.DECIDE, keys, self._agenda.focus_words(), row=self._pending(), step=min(self.step + 1, 31))]
+            [
+                Unit(
+                    Kind.DECIDE,
+                    keys,
+                    self._agenda.focus_words(),
+                    row=self.history.pending(),
+                    step=min(self.step + 1, 31),
+                )
+            ]
         )
-        features = np.zeros((len(self._tool_units), N_FEATURES), np.uint8)
-        for index, name in enumerate(self.tools):
-            features[index, min(self._calls.get(name, 0), 2)] = 1
-            if name == self._last[0]:
-                features[index, 4 if self._last[1] else 3] = 1
-        features[-1, 5] = 1
         names: list[Any] = [*self.tools, None]
-        return Decision(Head.TOOL, "", len(self.columns) - 1, self._tool_units, names, features)
+        return Decision(Head.TOOL, "", len(self.columns) - 1, self._tool_units, names, self.history.tool_features())
 
     def arguments(self, tool: str) -> list[Decision]:
         """Ask for the value of each of a tool's arguments."""
@@ -157,7 +149,9 @@ class Session:
     def answer(self) -> list[Decision]:
         """Ask for the value of each field of the answer."""
         step = min(self.step + 1, 31)
-        derived = derived_units(self.columns.units, self._used_rows, self._made, self._refused, step)
+        derived = derived_units(
+            self.columns.units, self.history.used_rows, self.history.made, self.history.refused, step
+        )
         self._add(derived[: max(0, MAX_UNITS - len(self.columns) - 16)])
         first = len(self.columns)
         self._add([signatures.ask_unit(field, min(self.step + 1, 31)) for field in self.fields])
@@ -165,55 +159,25 @@ class Session:
         for index, field in enumerate(self.fields):
             candidates, values = self._of_type(field.type, first)
             chosen = np.array(candidates)
-            features = self._features("", field.name, chosen)
+            features = self.history.value_features("", field.name, {}, chosen)
             decisions.append(Decision(Head.ANSWER, field.name, first + index, chosen, values, features))
         return decisions
 
     def record(self, tool: str, arguments: Mapping[str, Any], observation: Mapping[str, Any]) -> None:
         """Take in a call that was made and what it returned."""
-        self.step += 1
+        self.history.begin(tool, "error" in observation)
         step = min(self.step, 31)
         for name, value in arguments.items():
             keys: dict[str, float] = {word: 0.35 for word in words_of(tool)}
             keys.update({word: 1.0 for word in words_of(name)})
             identity = self.columns.identity(value)
-            self._remember(tool, name, identity)
+            self.history.use(tool, name, identity)
             self._add([Unit(Kind.ARGUMENT, tuple(keys.items()), bag(words_of(str(value))), NOTHING, step=step)])
         room = max(16, min(220, (MAX_UNITS - 64 - len(self.columns)) // 3))
         units, cut = observation_units(tool, arguments, dict(observation), step, self._numbers, self._mentioned, room)
         self.truncated += cut
         self._add(units)
-        self._calls[tool] = self._calls.get(tool, 0) + 1
-        self._last = (tool, "error" in observation)
-        self._made[self.step] = tool
-        if "error" in observation:
-            self._refused.add(self.step)
-
-    def _remember(self, tool: str, name: str, identity: int) -> None:
-        self._used.setdefault((tool, name), []).append(identity)
-        self._used_anywhere.add(identity)
-        self._agenda.take(identity)
-        places = np.flatnonzero(
-            (self.columns.identities == identity) & (self.columns.rows > 0) & (self.columns.kinds == Kind.OBSERVED)
-        )
-        if len(places):
-            self._used_rows.add((int(self.columns.steps[places[-1]]), int(self.columns.rows[places[-1]])))
-            self._source[tool, name] = int(self.columns.column_ids[places[-1]])
-            self._loop = (tool, name)
-
-    def _among(self, identities: np.ndarray, members: Iterable[int]) -> np.ndarray:
-        """Return which of the identities are among the members; -1 is never."""
-        table = np.zeros(self.columns.n_identities + 1, bool)
-        table[list(members)] = True
-        return table[identities] & (identities >= 0)
-
-    def _pending(self) -> int:
-        """Return 1 + the number of rows that the present loop has not yet used, 0 if there is no loop."""
-        if self._loop is None:
-            return 0
-        inside = self.columns.column_ids == self._source[self._loop]
-        rest = ~self._among(self.columns.identities[inside], self._used[self._loop])
-        return min(1 + int(rest.sum()), 23)
+        self.history.see(units)
 
     def _of_type(self, wanted: str, end: int) -> tuple[list[int], list[Any]]:
         """Return the units before `end` whose value can be taken as that type, and the values."""
@@ -252,39 +216,6 @@ class Session:
             places.append(OMIT_PLACE)
             values.append(OMIT)
         chosen = np.array(places)
-        return Decision(Head.ARGUMENT, name, position, chosen, values, self._features(tool, name, chosen))
-
-    def _features(self, tool: str, name: str, chosen: np.ndarray) -> np.ndarray:
-        """Return how each candidate stands to earlier calls: used here before, next of its column, same source ..."""
-        columns = self.columns
-        identities, rows, sources = columns.identities[chosen], columns.rows[chosen], columns.column_ids[chosen]
-        kinds = columns.kinds[chosen]
-        features = np.zeros((len(chosen), N_FEATURES), np.uint8)
-        used = self._among(identities, self._used.get((tool, name), ()))
-        features[:, 0] = used
-        listed = (rows > 0) & (kinds == Kind.OBSERVED)
-        fresh = np.flatnonzero(~used & listed)
-        first = np.zeros(columns.n_sources + 1, np.int64)
-        first[sources[fresh[::-1]]] = fresh[::-1]
-        features[first[sources[fresh]], 1] = 1
-        features[:, 2] = sources == self._source.get((tool, name), -1)
-        features[:, 3] = (columns.steps[chosen] == min(self.step, 31)) & (kinds == Kind.OBSERVED)
-        features[:, 4] = (kinds == Kind.PROMPT) | (kinds == Kind.SPAN)
-        features[:, 5] = self._among(identities, self._used_anywhere) & ~used
-        features[:, 6] = columns.shapes[chosen] == Shape.QUOTED
-        leaf = columns.leaves.get(name, -2)
-        features[:, 7] = columns.leaf_ids[chosen] == leaf
-        features[:, 8] = columns.shapes[chosen] == Shape.CODE
-        features[:, 9] = listed
-        features[:, 10] = (kinds == Kind.OBSERVED) & (rows == 0)
-        features[:, 11] = kinds == Kind.CONSTANT
-        ranks = self._agenda.ranks(identities, columns.n_identities)
-        features[:, 12] = ranks == 0
-        features[:, 13] = ranks == 1
-        features[:, 14] = (ranks >= 2) & (ranks < 6)
-        first_sentence, last_sentence = self._agenda.focus()
-        features[:, 15] = features[:, 4] & (rows >= first_sentence) & (rows <= last_sentence)
-        for index in np.flatnonzero(kinds == Kind.OPTION):
-            rows_of = self._places[int(chosen[index])]
-            features[index, 15] = any(first_sentence <= row <= last_sentence for row in rows_of)
-        return features
+        return Decision(
+            Head.ARGUMENT, name, position, chosen, values, self.history.value_features(tool, name, schema, chosen)
+        )

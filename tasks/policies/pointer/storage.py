@@ -14,7 +14,7 @@ from safetensors.torch import load, save
 from tasks.policies.pointer.network import NetworkConfig, PointerNetwork
 from tasks.policies.pointer.vocabulary import Vocabulary
 
-FORMAT = "pointer-policy-3"
+FORMAT = "pointer-policy-6"
 
 
 class CheckpointError(ValueError):

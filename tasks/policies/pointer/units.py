@@ -41,6 +41,10 @@ class Kind(IntEnum):
     """a value of the prompt that no call has used yet, repeated where the next tool is decided"""
 
 
+THINKING = (Kind.PROMPT, Kind.SPAN, Kind.DECIDE, Kind.PARAMETER, Kind.ASK, Kind.AGENDA)
+"""Units whose state depends on earlier units. All others are what they are: looked at, never looking."""
+
+
 class Shape(IntEnum):
     """What a unit's value looks like; for tools, their kind; for parameters, their type and whether required."""
 
@@ -80,6 +84,8 @@ class Unit:
     step: int = 0
     column: str = ""
     numbers: tuple[float, ...] = ()
+    bound: int = 0
+    """1 or -1 for a number or date of a text that bounds something from below or from above."""
 
 
 def shape_of(value: Any, quoted: bool = False) -> Shape:

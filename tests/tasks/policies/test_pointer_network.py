@@ -13,9 +13,10 @@ from tasks.policies.pointer.batches import collate, slot_vectors  # noqa: E402
 from tasks.policies.pointer.encoding import encode, pack_flags, unpack_flags  # noqa: E402
 from tasks.policies.pointer.labels import targets  # noqa: E402
 from tasks.policies.pointer.live import LiveBatch  # noqa: E402
-from tasks.policies.pointer.network import NetworkConfig, PointerNetwork, log_likelihood  # noqa: E402
+from tasks.policies.pointer.network import NetworkConfig, PointerNetwork  # noqa: E402
 from tasks.policies.pointer.policy import PointerPolicy  # noqa: E402
-from tasks.policies.pointer.session import N_FEATURES, Session  # noqa: E402
+from tasks.policies.pointer.history import N_FEATURES  # noqa: E402
+from tasks.policies.pointer.session import Session  # noqa: E402
 from tasks.policies.pointer.storage import Checkpoint, CheckpointError, pack_checkpoint  # noqa: E402
 from tasks.policies.pointer.units import OMIT  # noqa: E402
 from tasks.policies.pointer.vocabulary import learn_vocabulary  # noqa: E402
@@ -77,7 +78,7 @@ def test_cached_scores_equal_the_whole_forward(checkpoint: Checkpoint) -> None:
     batch, decisions = collate([episode], checkpoint.vocabulary, checkpoint.network.config.slot, seed=0)
     batch.slots = slot_vectors(1536, checkpoint.network.config.slot, 5)[None, : len(episode.words)]
     with torch.no_grad():
-        whole, _ = log_likelihood(checkpoint.network, batch, decisions)
+        whole, _ = checkpoint.network(batch, decisions)
     assert torch.allclose(whole[0], torch.tensor(found), atol=1e-5)
 
 
@@ -90,7 +91,7 @@ def test_padding_changes_nothing(checkpoint: Checkpoint) -> None:
         batch, decisions = collate(group, checkpoint.vocabulary, checkpoint.network.config.slot, seed=0)
         batch.slots = slots[None, : batch.words.shape[1]].expand(len(group), -1, -1)
         with torch.no_grad():
-            likelihoods.append(log_likelihood(checkpoint.network, batch, decisions)[0][0, : len(short.decisions)])
+            likelihoods.append(checkpoint.network(batch, decisions)[0][0, : len(short.decisions)])
     assert torch.allclose(*likelihoods, atol=1e-5)
 
 
