@@ -155,7 +155,6 @@ def regenerate_round(store_uri: str, number: int, settings: Settings) -> dict[st
                     arm=arm,
                     seed=settings.seed + number + 1,
                     steps=100_000,
-                    threads=1,
                     max_cpu_seconds=settings.round_seconds,
                     **NETWORK,
                     **CONTINUED,

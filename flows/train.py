@@ -177,6 +177,7 @@ def _train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str,
             seed=settings.seed,
             steps=100_000,
             max_cpu_seconds=seconds,
+            processes=1 if arm else settings.sft_processes,  # arms run side by side
             **NETWORK,
             **(CONTINUED if arm else {}),
             tasks_a_step=6,

@@ -24,7 +24,8 @@ class Settings(Record):
     arena_tasks: int = Field(default=312, ge=1, description="tasks of each arena round, over both splits")
     variants: int = Field(default=1, ge=0, description="seeded variants of each training environment, for practice")
     practice_tasks: int = Field(default=220, ge=1, description="executed oracle episodes an environment or variant")
-    sft_seconds: float = Field(default=110, gt=0, description="CPU seconds of SFT, on one core")
+    sft_processes: int = Field(default=2, ge=1, description="processes that share each step of the first SFT")
+    sft_seconds: float = Field(default=220, gt=0, description="CPU seconds of the first SFT, of all its processes")
     rl_seconds: float = Field(default=25, gt=0, description="CPU seconds of GRPO, and of its SFT control")
     round_seconds: float = Field(default=30, gt=0, description="CPU seconds of continued training in each arm")
     targeted_tasks: int = Field(default=80, ge=1, description="new tasks in the directed arm, and in the control arm")
@@ -42,6 +43,7 @@ QUICK = Settings(
     arena_tasks=24,
     variants=1,
     practice_tasks=40,
+    sft_processes=1,
     sft_seconds=8,
     rl_seconds=5,
     round_seconds=5,

@@ -54,7 +54,6 @@ class TrainingConfig(Record):
     updates: int = Field(default=2, ge=1, description="GRPO: optimizer steps over the episodes of a round")
     temperature: float = 1.0
     call_limit: int = Field(default=0, description="GRPO: most calls an episode; 0: the rollout's default")
-    workers: int = Field(default=2, ge=1, description="GRPO: sandbox workers")
 
 
 class Progress(Record):

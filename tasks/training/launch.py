@@ -101,7 +101,9 @@ def _run(config: TrainingConfig, path: Path, on_progress: Callable[[Progress], N
             os.killpg(process.pid, signal.SIGTERM)
             raise
     if code:
-        last = " / ".join(errors.read_text(errors="replace").strip().splitlines()[-4:])
+        lines = errors.read_text(errors="replace").strip().splitlines()
+        own = [line for line in lines if line.startswith(f"{path}:")]  # what `tasks.training.main` says, told once
+        last = " / ".join(own[:1] or lines[-4:])
         raise TrainingFailed(f"training {config.run_id} ended with code {code}: {last}; launch it again to resume")
 
 

@@ -71,6 +71,8 @@ def thinking(kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def pick(bags: Tensor, active: Tensor) -> Tensor:
     """Return the rows (B x A x W) of the active units out of those of all units (B x N x W); padding gives zeros."""
+    if not bags.shape[1]:  # nothing new in any of the episodes
+        return bags.new_zeros(*active.shape, bags.shape[2])
     inside = active < bags.shape[1]
     index = active.clamp_max(bags.shape[1] - 1)[:, :, None].expand(-1, -1, bags.shape[2])
     return bags.gather(1, index) * inside[:, :, None]

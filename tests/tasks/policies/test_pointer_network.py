@@ -11,11 +11,11 @@ from schemas.task import AnswerField, Call  # noqa: E402
 from tasks.policies import unpack_policy  # noqa: E402
 from tasks.policies.pointer.batches import collate, slot_vectors  # noqa: E402
 from tasks.policies.pointer.encoding import encode, pack_flags, unpack_flags  # noqa: E402
+from tasks.policies.pointer.history import N_FEATURES  # noqa: E402
 from tasks.policies.pointer.labels import targets  # noqa: E402
 from tasks.policies.pointer.live import LiveBatch  # noqa: E402
 from tasks.policies.pointer.network import NetworkConfig, PointerNetwork  # noqa: E402
 from tasks.policies.pointer.policy import PointerPolicy  # noqa: E402
-from tasks.policies.pointer.history import N_FEATURES  # noqa: E402
 from tasks.policies.pointer.session import Session  # noqa: E402
 from tasks.policies.pointer.storage import Checkpoint, CheckpointError, pack_checkpoint  # noqa: E402
 from tasks.policies.pointer.units import OMIT  # noqa: E402

@@ -13,11 +13,12 @@ import pytest
 from tasks.environment import EnvironmentImage
 from tasks.policies import load_policy
 from tasks.rollout import Attempt, ToolSignature, rollout
-from tasks.training import TrainingConfig, launch_training
+from tasks.training import TrainingConfig, TrainingFailed, launch_training
 from tasks.training.examples import EXAMPLES
 
 torch = pytest.importorskip("torch")
 from tasks.policies.pointer.storage import read_state  # noqa: E402
+from tasks.training.encoded import ExampleStream  # noqa: E402
 
 
 def config(**changes) -> TrainingConfig:
@@ -82,6 +83,23 @@ def test_resumed_after_a_kill_equals_uninterrupted(trained, shop, tmp_path: Path
     whole = load_policy(trained[1].checkpoint).network.state_dict()
     for name, part in load_policy(resumed.checkpoint).network.state_dict().items():
         assert torch.equal(part, whole[name]), name
+
+
+def test_two_processes_share_each_step(shop, tmp_path: Path) -> None:
+    from tasks.training import prepare_sft
+
+    database, _, tools, pairs = shop
+    prepare_sft(pairs, {database.env_id: tools}, tmp_path)
+    seen = []
+    shared = config(processes=2, batch=2, steps=6)
+    outcome = launch_training(shared, tmp_path, seen.append)
+    assert [line.step for line in seen] == list(range(1, 7)), "one process reports, the other is silent"
+    assert outcome.run.episodes == 6 * 2 * 2 and outcome.run.curves["loss"][-1] < outcome.run.curves["loss"][0]
+    parts = [set(ExampleStream(tmp_path, shared, rank=rank).draw(3)) for rank in (0, 1)]
+    assert not parts[0] & parts[1]
+    (tmp_path / EXAMPLES).unlink()
+    with pytest.raises(TrainingFailed, match=EXAMPLES):
+        launch_training(shared.model_copy(update={"run_id": "again"}), tmp_path)
 
 
 def test_grpo_needs_no_oracle(trained, folder: Path) -> None:
