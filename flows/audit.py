@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from prefect import flow, task
-from prefect.artifacts import create_link_artifact, create_markdown_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
 from flows.console import bar
 from flows.runtime import compute, default_store
-from tasks.store import open_store
+from tasks.store import open_store, read_dataset
 
 
 def _summary(outcome: dict[str, Any]) -> str:
@@ -48,6 +48,11 @@ def audit(store: str | None = None) -> dict[str, Any]:
     with bar("Audit", 1) as advance:
         outcome = audit_task(uri)
         advance(1, f"{outcome['rows']:,} rows, {outcome['quarantined']:,} quarantined, release {outcome['release']}")
+    create_table_artifact(
+        key="set-scores",
+        table=[row.model_dump() for row in read_dataset(open_store(uri), "set_scores", "audit")],
+        description="What agents without skill score on each set of tasks",
+    )
     create_markdown_artifact(key="audit", markdown=_summary(outcome), description="Outcome of the audit")
     create_link_artifact(key="data-docs", link=outcome["docs"], link_text="Data Docs", description="Data Docs")
     return outcome

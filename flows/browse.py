@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from flows.errors import Refused
+from schemas.scores import set_scores
 from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, read_release
 
-KINDS = ("environments", "themes", "tasks", "releases", "runs")
+KINDS = ("environments", "themes", "tasks", "scores", "survivors", "releases", "runs")
 
 
 def listing(store: str, what: str) -> list[dict[str, Any]]:
@@ -32,9 +33,25 @@ def listing(store: str, what: str) -> list[dict[str, Any]]:
     if what == "tasks":
         keys = [key for key in list_keys(objects, "agent_tasks") if not key.startswith("practice")]
         return [
-            {"task_id": t.task_id, "use": t.split, "kind": t.kind, "calls": t.oracle_calls, "prompt": t.prompt[:90]}
+            {
+                "task_id": t.task_id,
+                "use": t.split,
+                "kind": t.kind,
+                "calls": t.oracle_calls,
+                "shortest": t.shortest_found,
+                "difficulty": t.difficulty,
+                "prompt": t.prompt[:90],
+            }
             for key in keys
             for t in read_dataset(objects, "agent_tasks", key)
+        ]
+    if what == "scores":
+        tasks = (t for key in list_keys(objects, "agent_tasks") for t in read_dataset(objects, "agent_tasks", key))
+        return [score.model_dump() for score in set_scores(tasks)]
+    if what == "survivors":
+        return [
+            {"task_id": s.task_id, "outcome": s.outcome, "kind": s.kind, "calls": len(s.calls), "reason": s.reason}
+            for s in read_dataset(objects, "survivors")
         ]
     if what == "releases":
         ids = [key[len("releases/") : -len(".json")] for key in objects.list("releases/")]

@@ -228,6 +228,8 @@ def audit(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> No
         f"{outcome['rows']} rows, {outcome['quarantined']} quarantined, "
         f"{outcome['expectations'] - outcome['failed']} of {outcome['expectations']} expectations met",
         f"release {outcome['release']}; Data Docs: {outcome['docs']}",
+        f"{outcome['survivors']} wrong episodes got full reward in accepted tasks; "
+        f"without skill: {outcome['without_skill'] or 'nothing was measured'}",
     ]
     _print(outcome, as_json, lambda: _say(*lines))
     raise typer.Exit(1 if outcome["failed"] else 0)
@@ -246,7 +248,9 @@ def up(
 
 @app.command("ls", epilog="Example: agentworld ls tasks --json")
 def list_items(
-    what: Annotated[str, typer.Argument(help="environments, themes, tasks, releases or runs")] = "environments",
+    what: Annotated[
+        str, typer.Argument(help="environments, themes, tasks, scores, survivors, releases or runs")
+    ] = "environments",
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:

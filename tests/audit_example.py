@@ -6,7 +6,7 @@ from worlds import ENV_ID, shop_database, shop_rows, shop_snapshot, shop_tools
 
 from schemas.environment import Environment
 from schemas.episode import ArenaResult, Diagnosis, Step, TrainingRun, Trajectory
-from schemas.task import AgentTask, AnswerField, Call, Oracle, Verifier
+from schemas.task import AgentTask, AnswerField, Call, Oracle, Survivor, Verifier
 from schemas.theme import Provenance, Source
 from schemas.tool import ToolTest
 from tasks.store import Store, commit_environment, put_blob, write_dataset
@@ -29,9 +29,19 @@ def agent_task(number: int, split: str = "train", env_id: str = ENV_ID) -> Agent
         prompt=f"How many pending orders does customer number {number} have?", tools=("list_orders", "find_customers"),
         oracle=Oracle(calls=(Call(tool="list_orders", arguments={"status": "pending"}),)), oracle_calls=1,
         expected_answer={"orders": number}, verifier=Verifier(answer=answer, expected_answer={"orders": number}),
-        skills=("list",), split=split, pass_rates={} if practice else {"null": 0.0}, mutants=0 if practice else 6,
+        skills=("list",), split=split, mutants=0 if practice else 6,
+        pass_rates={} if practice else {"null": 0.0, "lexical": 0.25},
         difficulty=None if practice else 0.5, kill_rate=None if practice else 1.0,
         shortest_found=0 if practice else 1, least_calls=0 if practice else 1, length=0 if practice else 1,
+    )  # fmt: skip
+
+
+def survivor(task: AgentTask) -> Survivor:
+    """Return a cheap episode that got full reward for a task which was kept."""
+    return Survivor(
+        survivor_id=f"sur-{task.task_id}", env_id=task.env_id, task_id=task.task_id, kind="guess", outcome="kept",
+        reason="<b>three</b> is common", prompt=task.prompt, calls=task.oracle.calls, answer={"orders": 3},
+        expected_answer={"orders": 3}, changes=0,
     )  # fmt: skip
 
 
@@ -82,6 +92,7 @@ def write_store(store: Store) -> Environment:
     practice = [agent_task(n, "practice", "env-shop-s1007") for n in range(3)]
     write_dataset(store, "agent_tasks", f"train/{ENV_ID}", verified)
     write_dataset(store, "agent_tasks", f"practice-1/{ENV_ID}", practice)
+    write_dataset(store, "survivors", f"train/{ENV_ID}", [survivor(verified[0])])
     write_dataset(store, "trajectories", f"oracle-train/{ENV_ID}", [trajectory(task) for task in verified])
     write_dataset(store, "trajectories", f"practice-1/{ENV_ID}", [trajectory(task) for task in practice])
     run = TrainingRun(

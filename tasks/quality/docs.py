@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from tasks.quality.release import StoreAudit
+from tasks.quality.release import StoreAudit, survivors_of
 from tasks.quality.views import MOST_ROWS, dataset_views, environment_views
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -37,7 +37,11 @@ def render_docs(audit: StoreAudit) -> dict[str, str]:
     template = environment.get_template("dataset.html.j2")
     for view in views:
         extra = environment_views(audit.outcome) if view.name == "environments" else []
-        pages[f"{view.name}.html"] = template.render(**shared, view=view, environments=extra)
+        survivors = survivors_of(audit.outcome) if view.name == "survivors" else []
+        scores = audit.scores if view.name == "set_scores" else ()
+        pages[f"{view.name}.html"] = template.render(
+            **shared, view=view, environments=extra, survivors=survivors, scores=scores
+        )
     return pages
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from schemas.arrow import to_table
 from schemas.base import Record
 from schemas.datasets import DATASETS
-from schemas.environment import Rejection
 from schemas.episode import QualityResult
+from schemas.scores import RELEASE, set_scores
+from schemas.task import SetScore, Survivor
 from tasks.quality.audit import AuditOutcome, DatasetAudit, Quarantined, audit_tables
 from tasks.quality.contracts import Contract, load_contracts
 from tasks.quality.integrity import find_broken
@@ -24,18 +25,20 @@ from tasks.store import Store, cut_release, open_store, write_dataset
 KEY = "audit"
 """The key of the audit's own parts: `quality_results/audit` and `rejections/audit`."""
 
-OWN = ("rejections", "quality_results")
+OWN = ("set_scores", "rejections", "quality_results")
 """Datasets that the audit itself writes to: validated last, with what it has just found."""
 
 
 @dataclass(frozen=True)
 class StoreAudit:
-    """The audit of a store: what was found, the parts as read, and the release that was cut."""
+    """The audit of a store: what was found, the parts as read, what agents without skill score on each set of the
+    tasks that passed, and the release that was cut."""
 
     outcome: AuditOutcome
     parts: Mapping[str, Parts]
     quarantined: tuple[Quarantined, ...]
     results: tuple[QualityResult, ...]
+    scores: tuple[SetScore, ...] = ()
     release: str = ""
 
     @property
@@ -45,7 +48,11 @@ class StoreAudit:
         return failed + sum(bool(parts.broken) for parts in self.parts.values())
 
     def summary(self) -> dict[str, int | str]:
-        """Return {rows, quarantined, expectations, failed, warnings, release}."""
+        """Return {rows, quarantined, expectations, failed, warnings, release, survivors, without_skill}.
+
+        `survivors` counts wrong episodes that get full reward in tasks which were kept, `without_skill` says what
+        agents without skill score on all tasks of the release.
+        """
         outcomes = [outcome for audit in self.outcome.datasets.values() for outcome in audit.outcomes]
         return {
             "rows": sum(audit.rows for audit in self.outcome.datasets.values()),
@@ -54,6 +61,8 @@ class StoreAudit:
             "failed": self.failed,
             "warnings": sum(not outcome.success and not outcome.failed for outcome in outcomes),
             "release": self.release,
+            "survivors": sum(s.outcome == "kept" for s in survivors_of(self.outcome)),
+            "without_skill": ", ".join(f"{s.policy_id} {s.score:.4f}" for s in self.scores if s.set_name == RELEASE),
         }
 
 
@@ -72,11 +81,10 @@ def audit_store(store_uri: str) -> dict[str, int | str]:
     store = open_store(store_uri)
     audit = examine(store)
     write_dataset(store, "quality_results", KEY, audit.results)
+    write_dataset(store, "set_scores", KEY, audit.scores)
     write_dataset(store, "rejections", KEY, [r for row in audit.quarantined for r in row.rejections()])
     _write_quarantine(store, audit.quarantined)
-    audit = StoreAudit(
-        audit.outcome, audit.parts, audit.quarantined, audit.results, cut_release(store, released_rows(audit.outcome))
-    )
+    audit = replace(audit, release=cut_release(store, released_rows(audit.outcome)))
     pages = render_docs(audit)
     for name, page in pages.items():
         store.put(f"docs/{name}", page.encode())
@@ -101,8 +109,10 @@ def examine(store: Store, contracts: Mapping[str, Contract] | None = None) -> St
     unreadable = [row for name in contracts for row in _unreadable(name, parts[name])]
     results = [*_results(outcome, parts), *(_readable(name, parts[name]) for name in OWN)]
     rejections = [r for row in (*unreadable, *outcome.quarantined) for r in row.rejections()]
+    scores = set_scores(outcome.datasets["agent_tasks"].records, RELEASE)  # type: ignore[arg-type]
     own = audit_tables(
         {
+            "set_scores": pa.concat_tables([parts["set_scores"].table, _own_rows("set_scores", scores)]),
             "rejections": pa.concat_tables([parts["rejections"].table, _own_rows("rejections", rejections)]),
             "quality_results": pa.concat_tables(
                 [parts["quality_results"].table, _own_rows("quality_results", results)]
@@ -113,7 +123,15 @@ def examine(store: Store, contracts: Mapping[str, Contract] | None = None) -> St
     )
     audits: dict[str, DatasetAudit] = {name: {**outcome.datasets, **own.datasets}[name] for name in contracts}
     whole = AuditOutcome(audits)
-    return StoreAudit(whole, parts, tuple([*unreadable, *whole.quarantined]), tuple([*results, *own.results]))
+    everything = tuple([*unreadable, *whole.quarantined])
+    return StoreAudit(whole, parts, everything, tuple([*results, *own.results]), tuple(scores))
+
+
+def survivors_of(outcome: AuditOutcome) -> list[Survivor]:
+    """Return the wrong or cheap episodes that got full reward: those in tasks that were kept first."""
+    order = {"kept": 0, "repaired": 1, "rejected": 2}
+    rows: list[Survivor] = list(outcome.datasets["survivors"].records) if "survivors" in outcome.datasets else []  # type: ignore[arg-type]
+    return sorted(rows, key=lambda s: (order[s.outcome], s.kind, s.survivor_id))
 
 
 def released_rows(outcome: AuditOutcome) -> dict[str, Sequence[Record]]:
@@ -121,7 +139,7 @@ def released_rows(outcome: AuditOutcome) -> dict[str, Sequence[Record]]:
     return {name: audit.records for name, audit in outcome.datasets.items() if audit.contract.released}
 
 
-def _own_rows(name: str, records: Sequence[Rejection | QualityResult]) -> pa.Table:
+def _own_rows(name: str, records: Sequence[Record]) -> pa.Table:
     dataset = DATASETS[name]
     return conform(to_table(dataset.model, dataset.version, records), name, KEY)
 

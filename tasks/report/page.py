@@ -12,12 +12,14 @@ from urllib.parse import urlsplit
 import jinja2
 from markupsafe import Markup
 
+from schemas.scores import AGENTS
 from tasks.report.charts import charts
 from tasks.report.data import ReportData
 from tasks.report.figures import percent, signed
 from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, error_bars, latest_overall, verdicts
 from tasks.report.views.examples import cards, gallery
 from tasks.report.views.overview import duration, memory, plural, tiles
+from tasks.report.views.scores import score_rows
 from tasks.report.views.tables import audit_rows, cost_rows, environment_rows, source_rows
 from tasks.report.views.yields import yields
 
@@ -70,6 +72,8 @@ def _view(data: ReportData) -> dict[str, Any]:
         "charts": charts(data),
         "verdicts": verdicts(data),
         "yields": yields(data),
+        "scores": score_rows(data),
+        "agents": AGENTS,
         "environments": environment_rows(data),
         "arm_class": arm_classes(arms),
         "latest": latest_overall(data),

@@ -167,3 +167,23 @@ def test_pages_show_contracts_outcomes_quarantined_rows_and_environments(damaged
     assert "Share of wrong episodes that the verifier refuses" in text["agent_tasks.html"]
     assert "expect_column_values_to_be_in_set" in text["agent_tasks.html"]
     assert "generator:shop" in text["environments.html"]
+
+
+def test_survivors_are_listed_with_their_episodes_and_sets_with_their_scores(damaged):
+    store, summary, outputs, *_ = damaged
+    pages = _pages(outputs)
+    shown = " ".join(pages["survivors.html"].words)
+    assert "<b>three</b> is common" in shown and "list_orders" in shown and "kept" in shown
+    assert summary["survivors"] == 1
+    scores = {(s.set_name, s.policy_id): s for s in read_dataset(store, "set_scores", "audit")}
+    assert scores["train", "lexical"].score == 0.25 and scores["release", "null"].score == 0.0
+    assert scores["release", "null"].tasks == len(read_release_tasks(store, summary))
+    assert "practice" not in {name for name, _ in scores}
+    assert summary["without_skill"] == "null 0.0000, lexical 0.2500"
+    assert "0.2500" in " ".join(pages["set_scores.html"].words)
+
+
+def read_release_tasks(store, summary):
+    """Return the rows of the release's tasks."""
+    manifest = read_release(store, str(summary["release"]))
+    return pq.read_table(io.BytesIO(get_blob(store, manifest["datasets"]["agent_tasks"]["sha256"]))).to_pylist()
