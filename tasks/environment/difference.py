@@ -168,6 +168,8 @@ class Differ:
             raise StateError("the changes are told without the state")
         by_table: dict[int, list[tuple[Any, Any]]] = defaultdict(list)
         try:
+            if not isinstance(journal, list):
+                raise StateError("the journal is no list")
             for index, key, cells in journal:
                 if type(index) is not int or not 0 <= index < len(self._tables):
                     raise StateError(f"the journal names an unknown table {index!r}")

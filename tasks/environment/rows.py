@@ -10,7 +10,7 @@ from typing import Any
 
 from schemas.base import canonical_json
 from schemas.task import Change
-from tasks.environment.runtime.tables import TableShape, quote
+from tasks.environment.runtime.tables import TableShape, quote, same
 
 Cells = tuple[Any, ...]
 Pair = tuple[Cells | None, Cells | None]
@@ -49,13 +49,13 @@ class TableDifference:
         self._key = tuple(shape.columns.index(column) for column in shape.key)
         self._find = shape.select()
         table, columns = quote(shape.name), [quote(column) for column in shape.columns]
-        same = " AND ".join(f"a.{place} IS b.{place}" for place in shape.places)
+        match = " AND ".join(same(f"a.{place}", f"b.{place}") for place in shape.places)
         before, after = (", ".join(f"{side}.{column}" for column in columns) for side in "ba")
         differs = " OR ".join(f"a.{column} COLLATE BINARY IS NOT b.{column}" for column in columns)
-        there = f"SELECT 1 FROM {{}}.{table} {{}} WHERE {same}"
+        there = f"SELECT 1 FROM {{}}.{table} {{}} WHERE {match}"
         self._gone = f"SELECT {before} FROM main.{table} b WHERE NOT EXISTS ({there.format('after', 'a')})"
         self._new = f"SELECT {after} FROM after.{table} a WHERE NOT EXISTS ({there.format('main', 'b')})"
-        self._kept = f"SELECT {before}, {after} FROM main.{table} b JOIN after.{table} a ON {same} WHERE {differs}"
+        self._kept = f"SELECT {before}, {after} FROM main.{table} b JOIN after.{table} a ON {match} WHERE {differs}"
 
     def all_changes(self, connection: sqlite3.Connection) -> list[Change]:
         """Return the changes, found by comparing all rows.

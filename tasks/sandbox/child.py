@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import secrets
 import socket
 import time
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schemas.task import Call
+from tasks.environment.runtime.text import dumps
 from tasks.sandbox.errors import SandboxError, from_status
 from tasks.sandbox.inner import wire
 from tasks.sandbox.supervisor import Supervisor
@@ -23,16 +23,13 @@ _NONCE = 12
 _NONCES = 256
 _REFERENCE = '"$ref"'  # a quote within a text is escaped, so that only a key, or a text that is just this, looks so
 
-encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
-"""Return a JSON value's text. Raises TypeError or ValueError if JSON cannot hold it."""
-
 
 def encode_calls(calls: Sequence[Call]) -> str:
     """Return the JSON text of calls as [tool, arguments, whether they hold references] each."""
     texts = []
     for call in calls:
-        arguments = encode(call.arguments)
-        texts.append(f"[{encode(call.tool)},{arguments},{'true' if _REFERENCE in arguments else 'false'}]")
+        arguments = dumps(call.arguments)
+        texts.append(f"[{dumps(call.tool)},{arguments},{'true' if _REFERENCE in arguments else 'false'}]")
     return f"[{','.join(texts)}]"
 
 
@@ -74,14 +71,15 @@ class Child:
 
         Raises:
             SandboxError: as its outcome says.
+            ValueError: if the arguments are no Unicode text.
         """
         if self._dead is not None:
             raise self._dead
         identity = self._nonce()
-        text = f'["{identity}","{operation}",{arguments}]' if arguments else f'["{identity}","{operation}"]'
+        text = f'["{identity}","{operation}"{arguments and ","}{arguments}]'.encode()
         try:
             self._wait_at_most(seconds)
-            wire.send(self._sock, text.encode())
+            wire.send(self._sock, text)
             answer, payload = wire.receive(self._sock, limit, time.monotonic() + seconds)
             result = read_json(answer)
             if not isinstance(result, list) or len(result) != 3 or result[0] != identity:

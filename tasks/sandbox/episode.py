@@ -11,7 +11,8 @@ from typing import Any
 from schemas.episode import Step
 from schemas.task import Call, Change
 from tasks.environment import Differ, EnvironmentImage, StateError, check_pages, open_state
-from tasks.sandbox.child import Child, encode, encode_calls
+from tasks.environment.runtime.text import dumps
+from tasks.sandbox.child import Child, encode_calls
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.limits import Limits
 from tasks.sandbox.outcomes import ScriptOutcome, changes_of, make_steps
@@ -74,7 +75,7 @@ class Episode:
         return self._call(tool, arguments, self._limits.wall_s)
 
     def _call(self, tool: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
-        text, limit = f"{encode(tool)},{encode(arguments)}", 4 * self._limits.output_bytes
+        text, limit = f"{dumps(tool)},{dumps(arguments)}", 4 * self._limits.output_bytes
         result, _ = self._request("call", text, seconds=seconds, limit=limit)
         if not isinstance(result, dict):
             raise SandboxError("protocol", "the observation is no JSON object")
@@ -108,7 +109,7 @@ class Episode:
                     left = deadline - time.monotonic()
                     observation = self._call(tool, arguments, min(self._limits.wall_s, max(0.001, left)))
                     steps.append(Step(tool=tool, arguments=arguments, observation=observation))
-                    script.send(encode(["observation", observation]).encode())
+                    script.send(dumps(["observation", observation]).encode())
                 elif kind == "answer" and len(message) == 2 and isinstance(message[1], dict):
                     return ScriptOutcome(message[1], tuple(steps))
                 elif kind == "failed" and len(message) == 2:

@@ -17,6 +17,8 @@ _MAX_DIGITS = 40
 _SHAPE = bytes(57 if 48 <= c <= 57 else 101 if c in b"eE" else c if c == 43 else 32 for c in range(256))
 _LONG, _LARGE, _SIGNED = b"9" * (_MAX_DIGITS + 1), b"e999", b"e+999"  # in that shape: digits, e, + and all else a space
 
+_NO_BRACKETS = bytes(c for c in range(256) if c not in b'[]{}"')
+
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
@@ -37,6 +39,25 @@ def _bounded(text: str) -> int:
 
 _decode = json.JSONDecoder(parse_constant=_no_constant).decode
 _decode_warily = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded).decode
+
+
+def _is_shallow(raw: bytes) -> bool:
+    """Say, without a look at the value, whether the nesting is allowed; False may also mean that this cannot be seen.
+
+    Without backslashes each quote begins or ends a text. If all quotes are gone once neighbours among them, with
+    nothing but brackets left between, have been taken out in pairs, then an even number stood before each bracket, so
+    that none is part of a text; and each pass over the brackets then takes out the innermost level.
+    """
+    if b"\\" in raw:
+        return False
+    brackets = raw.translate(None, _NO_BRACKETS).replace(b'""', b"")
+    if b'"' in brackets:
+        return False
+    for _ in range(MAX_DEPTH):
+        if not brackets:
+            return True
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return not brackets
 
 
 def _check_depth(value: Any) -> None:
@@ -69,6 +90,6 @@ def read_json(raw: bytes) -> Any:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
     if "\\ud" in text or "\\uD" in text:  # the only way to a lone surrogate, since the bytes are UTF-8
         json.dumps(value, ensure_ascii=False).encode()
-    if isinstance(value, dict | list) and text.count("[") + text.count("{") > MAX_DEPTH:
+    if isinstance(value, dict | list) and text.count("[") + text.count("{") > MAX_DEPTH and not _is_shallow(raw):
         _check_depth(value)
     return value

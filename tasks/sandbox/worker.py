@@ -25,7 +25,6 @@ fresh tool modules, clock and chance, but code that patches the standard library
 `foreign` gets a process for each episode whatever is asked for."""
 
 _BATCH_EPISODES = 200
-_BATCH_BYTES = 64 * 1024 * 1024
 
 
 class SandboxWorker:
@@ -156,10 +155,9 @@ class SandboxWorker:
         chosen = self._image(image)
         if isolation == "episode" or chosen.foreign:
             return [self.run_episode(calls, seed, chosen) for calls, seed in episodes]
-        size = max(1, min(_BATCH_EPISODES, _BATCH_BYTES // max(1, len(chosen.snapshot))))
         outcomes: list[EpisodeOutcome] = []
-        for start in range(0, len(episodes), size):
-            batch = episodes[start : start + size]
+        for start in range(0, len(episodes), _BATCH_EPISODES):
+            batch = episodes[start : start + _BATCH_EPISODES]
             try:
                 outcomes += self._run_batch(batch, chosen)
             except SandboxError:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
-from types import CodeType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tasks.environment.runtime import freeze
+from tasks.environment.runtime.accept import compile_accept
 from tasks.environment.runtime.context import Context
 from tasks.environment.runtime.database import connect
 from tasks.environment.runtime.journal import Journal
+from tasks.environment.runtime.modules import compile_tools, keeps_nothing
 from tasks.environment.runtime.references import UnresolvedReference, resolve_references
 from tasks.environment.runtime.schema import Check, compile_schema
 from tasks.environment.runtime.tables import quote
-from tasks.environment.runtime.text import dumps
+from tasks.environment.runtime.text import dumps, loads
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _MAX_LOOKS = 20
 """A call's queries are stopped after this many million instructions of SQLite's machine: about a second, and always at
 the same place."""
+_SURELY_REUSED = 3
+"""From the next episode on it pays to find out which tool modules need not be made anew."""
 
 
 class OutputTooLong(Exception):
@@ -32,6 +34,10 @@ class OutputTooLong(Exception):
 
 class StateLost(Exception):
     """A tool ended the episode's transaction (by ON CONFLICT ROLLBACK), so that its state is no longer told apart."""
+
+
+def _never(arguments: Any) -> bool:
+    return False
 
 
 def _error(code: str, message: str) -> str:
@@ -54,19 +60,8 @@ class _Observations(Sequence[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         if not self._read[index]:
-            self._items[index], self._read[index] = json.loads(self._items[index]), True
+            self._items[index], self._read[index] = loads(self._items[index]), True
         return self._items[index]
-
-
-def compile_tools(sources: Mapping[str, str]) -> dict[str, CodeType | str]:
-    """Compile each tool's module without running it; for one that does not compile, the reason stands instead."""
-    compiled: dict[str, CodeType | str] = {}
-    for name, source in sources.items():
-        try:
-            compiled[name] = compile(source, f"<tool {name}>", "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            compiled[name] = f"{type(error).__name__}: {error}"
-    return compiled
 
 
 class Engine:
@@ -93,16 +88,18 @@ class Engine:
         self._frozen = frozen
         self._code = compile_tools(header["tools"])
         self._checks: dict[str, Check] = {}
+        self._accepts: dict[str, Callable[[Any], bool]] = {}
         for name, schema in header["schemas"].items():
             try:
                 self._checks[name] = compile_schema(schema)
+                self._accepts[name] = compile_accept(schema) or _never
             except (KeyError, TypeError, AttributeError, re.error) as error:
                 self._code[name] = f"bad schema: {type(error).__name__}: {error}"
         writes = header.get("writes")
         self._readers = frozenset() if writes is None else frozenset(self._code) - set(writes)
         call, episode = (f"{name}_{os.urandom(8).hex()}" for name in ("call", "episode"))
         self._begin, self._release, self._undo = f"SAVEPOINT {call}", f"RELEASE {call}", f"ROLLBACK TO {call}"
-        self._reset = f"ROLLBACK TO {episode}"
+        self._reset = (f"ROLLBACK TO {episode}", f"RELEASE {episode}", f"SAVEPOINT {episode}", self._begin)
         self._looks = 0
         if frozen:
             freeze.freeze(self._start_time)
@@ -121,6 +118,10 @@ class Engine:
         self._connection.execute(self._begin)
         self._clean = self._connection.total_changes
         self._names: dict[str, tuple[str, ...]] = {}
+        self._sources: Mapping[str, str] = header["tools"]
+        self._episodes = 0
+        self._judged: set[str] = set()
+        self._kept: dict[str, Any] = {}
         self._functions: dict[str, Any] = {}
         self._context: Context | None = None
 
@@ -150,7 +151,7 @@ class Engine:
         return self._connection.total_changes != self._clean
 
     def start(self, seed: int) -> None:
-        """Begin an episode: initial state, fresh tool modules, clock and chance from the seed.
+        """Begin an episode: initial state, clock and chance from the seed, and tool modules as if they were fresh.
 
         Raises:
             StateLost: if a tool has thrown the initial state's savepoint away.
@@ -159,15 +160,26 @@ class Engine:
         if not connection.in_transaction:
             raise StateLost("the initial state's savepoint is gone")
         if connection.total_changes != self._clean:
-            connection.execute(self._reset)
-            connection.execute(self._begin)
+            for statement in self._reset:  # released, too: else SQLite restores all pages that any episode ever changed
+                connection.execute(statement)
             self._clean = connection.total_changes
             if self._journal is not None:
                 self._journal.clear()
         if self._frozen:
             freeze.seed(seed)
-        self._functions = {}
+        self._episodes += 1
+        if self._episodes > _SURELY_REUSED:
+            self._judge_modules()
+        self._functions = self._kept.copy()
         self._context = Context(connection, self._start_time, seed, self._names)
+
+    def _judge_modules(self) -> None:
+        """Keep what the last episode used and the next ones may use too: where there are many, looking pays."""
+        for name, function in self._functions.items():
+            if name not in self._judged:
+                self._judged.add(name)
+                if keeps_nothing(self._sources[name]):
+                    self._kept[name] = function
 
     def _function(self, name: str) -> Any:
         code = self._code[name]
@@ -192,9 +204,10 @@ class Engine:
         check = self._checks.get(name)
         if check is None or name not in self._code:
             return _error("UNKNOWN_TOOL", f"there is no tool {name!r}")
-        problem = check(arguments, "arguments")
-        if problem:
-            return _error("INVALID_ARGUMENTS", problem)
+        if not self._accepts[name](arguments):
+            problem = check(arguments, "arguments")
+            if problem:
+                return _error("INVALID_ARGUMENTS", problem)
         connection = self._connection
         before = connection.total_changes
         self._looks = 0

@@ -22,8 +22,17 @@ class TableShape(NamedTuple):
 
     def select(self, schema: str = "main") -> str:
         """Return the query for a row's cells by the values of its `places`."""
-        cells, found = ", ".join(map(quote, self.columns)), " AND ".join(f"{place} IS ?" for place in self.places)
+        cells = ", ".join(map(quote, self.columns))
+        found = " AND ".join(same(place, f"?{number}") for number, place in enumerate(self.places, 1))
         return f"SELECT {cells} FROM {schema}.{quote(self.name)} WHERE {found}"
+
+
+def same(left: str, right: str) -> str:
+    """Return a condition that two key cells are the same bytes, whatever a column's collation holds for equal.
+
+    The first half is for the key's index, whose collation it has.
+    """
+    return f"{left} IS {right} AND {left} COLLATE BINARY IS {right}"
 
 
 def quote(name: str) -> str:
