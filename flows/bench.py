@@ -1,37 +1,47 @@
-"""Measure the environment engine on this machine, with an environment and a task of the store."""
+"""Measure the environment engine on this machine, beside two stand-ins at the same work."""
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
-from flows.errors import Refused
-from flows.report import machine, released_tasks
-from tasks.environment import EnvironmentImage
-from tasks.sandbox.benchmark import measure
-from tasks.store import load_environment, open_store
+from flows.report import machine
+from tasks.coding import write_tools
+from tasks.sandbox.benchmark import Work, measure
 
-CALLS = 8
-"""The oracle that is measured makes about so many calls."""
+SNAPSHOT_MB = 2.0
 
 
-def measure_engine(store: str, seconds: float = 2.0) -> dict[str, Any]:
-    """Return the engine's figures by name, with the machine, the environment and the task that they were taken on.
+def measure_engine(seconds: float = 1.0, megabytes: float = SNAPSHOT_MB) -> dict[str, Any]:
+    """Return the machine, the date, the world and the figures.
 
-    Raises:
-        Refused: if the store holds no graph task.
+    Args:
+        seconds: how long each of a rate's three rounds takes; the best counts.
+        megabytes: size of the measured world's snapshot, at least 0.1.
     """
-    objects = open_store(store)
-    chains = [task for task in released_tasks(objects.uri) if task.oracle.calls]
-    if not chains:
-        raise Refused(f"no tasks in {objects.uri} to measure with: run `agentworld run` or `synthesize` first")
-    task = min(chains, key=lambda t: (abs(t.oracle_calls - CALLS), not t.writes, t.task_id))
-    world = load_environment(objects, task.env_id)
-    figures = measure(EnvironmentImage.of(world.database, world.tools, world.snapshot), task.oracle.calls, seconds)
+    work = Work.of(write_tools, megabytes / SNAPSHOT_MB)
     return {
         "machine": machine(),
-        "environment": task.env_id,
-        "snapshot_kb": round(len(world.snapshot) / 1024),
-        "task": task.task_id,
-        "oracle_calls": task.oracle_calls,
-        **{name: round(value, 3) if value < 10 else round(value) for name, value in figures.items()},
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "snapshot_kb": round(len(work.image.snapshot) / 1024),
+        "rows": sum(map(len, work.rows.values())),
+        "how": f"one core, CPU seconds of all processes together, best of 3 rounds of {seconds:g} s",
+        "figures": [figure.record() for figure in measure(work, seconds)],
     }
+
+
+def table(report: dict[str, Any]) -> list[str]:
+    """Return the lines of a report for people: figure, target, measured, ratio."""
+    lines = [
+        f"{report['machine']}; {report['date']}",
+        f"snapshot {report['snapshot_kb']:,} kB, {report['rows']:,} rows; {report['how']}",
+        "",
+        f"{'figure':<58} {'target':>12} {'measured':>14} {'ratio':>7}",
+    ]
+    for figure in report["figures"]:
+        sign = "" if figure["target"] is None else "<= " if figure["at_most"] else ">= "
+        target = "" if figure["target"] is None else f"{sign}{figure['target']:,.5g}"
+        measured = "unknown" if figure["measured"] is None else f"{figure['measured']:,.5g} {figure['unit']}"
+        ratio = "" if figure["ratio"] is None else f"{figure['ratio']:.2f}"
+        lines.append(f"{figure['what']:<58} {target:>12} {measured:>14} {ratio:>7}".rstrip())
+    return lines

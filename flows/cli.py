@@ -340,17 +340,17 @@ def doctor(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> N
     raise typer.Exit(1 if any(f["state"] == "missing" and f["needed"] for f in findings) else 0)
 
 
-@app.command(epilog="Example: agentworld bench")
+@app.command(epilog="Example: agentworld bench --json")
 def bench(
-    store: StoreOption = DEFAULT_STORE,
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="Time for each figure")] = 2.0,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="Time for each round of a figure")] = 1.0,
+    megabytes: Annotated[float, typer.Option("--megabytes", min=0.1, max=100, help="Size of the world")] = 2.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure the engine on an environment of the store: resets, calls and judged episodes a second."""
-    from flows.bench import measure_engine
+    """Measure the engine beside two stand-ins at the same work: resets, calls, judged episodes, per core."""
+    from flows.bench import measure_engine, table
 
-    figures = measure_engine(store, seconds)
-    _print(figures, as_json, lambda: _say(*(f"{name:<32} {value}" for name, value in figures.items())))
+    report = measure_engine(seconds, megabytes)
+    _print(report, as_json, lambda: _say(*table(report)))
 
 
 @app.command(epilog="Example: agentworld gc --delete")

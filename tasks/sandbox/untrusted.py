@@ -39,6 +39,7 @@ def _bounded(text: str) -> int:
 
 _decode = json.JSONDecoder(parse_constant=_no_constant).decode
 _decode_warily = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded).decode
+_scan = json.JSONDecoder(parse_constant=_no_constant).scan_once
 
 
 def _is_shallow(raw: bytes) -> bool:
@@ -46,14 +47,14 @@ def _is_shallow(raw: bytes) -> bool:
 
     Without backslashes each quote begins or ends a text. If all quotes are gone once neighbours among them, with
     nothing but brackets left between, have been taken out in pairs, then an even number stood before each bracket, so
-    that none is part of a text; and each pass over the brackets then takes out the innermost level.
+    that none is part of a text; and each pass over the brackets then takes out the innermost level or two.
     """
     if b"\\" in raw:
         return False
     brackets = raw.translate(None, _NO_BRACKETS).replace(b'""', b"")
     if b'"' in brackets:
         return False
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_DEPTH // 2):
         if not brackets:
             return True
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
@@ -83,12 +84,18 @@ def read_json(raw: bytes) -> Any:
     """
     text = raw.decode()
     shape = raw.translate(_SHAPE)
-    decode = _decode_warily if _LONG in shape or _LARGE in shape or _SIGNED in shape else _decode
+    wary = _LONG in shape or _LARGE in shape or _SIGNED in shape
     try:
-        value = decode(text)
+        value, end = (_decode_warily(text), len(text)) if wary else _scan(text, 0)
+        if end != len(text):
+            value = _decode(text)  # white space at the end, or an error that says more
+    except StopIteration:
+        raise ValueError("no JSON") from None
     except RecursionError:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
-    if "\\ud" in text or "\\uD" in text:  # the only way to a lone surrogate, since the bytes are UTF-8
+    if "\\" in text and (
+        "\\ud" in text or "\\uD" in text
+    ):  # the only way to a lone surrogate, since the bytes are UTF-8
         json.dumps(value, ensure_ascii=False).encode()
     if isinstance(value, dict | list) and text.count("[") + text.count("{") > MAX_DEPTH and not _is_shallow(raw):
         _check_depth(value)

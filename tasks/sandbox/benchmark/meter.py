@@ -1,91 +1,104 @@
-"""Measure the engine: what a reset, a call and a judged episode cost on this machine."""
+"""Clocks of a benchmark: CPU seconds of this process and all that it started, so that other work counts little."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-
-from schemas.task import Call, Verifier
-from tasks.environment import EnvironmentImage, verify
-from tasks.sandbox.outcomes import EpisodeOutcome
-from tasks.sandbox.worker import Isolation, SandboxWorker
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process has started and that live, and those that these have started."""
     try:
         children = [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
-    return [*children, *(later for child in children for later in _descendants(child))]
+    return [*children, *(later for child in children for later in descendants(child))]
 
 
-def _cpu_seconds() -> float:
-    """Return the CPU seconds of this process and of all that it has started, living or reaped."""
+def cpu_seconds(*, here: bool = True) -> float:
+    """Return the CPU seconds of all that this process has started, living or reaped, and (`here`) of itself."""
     total = 0
-    for pid in (os.getpid(), *_descendants(os.getpid())):
+    for pid in (os.getpid(), *descendants(os.getpid())):
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        total += sum(map(int, fields[11:15]))
+        total += sum(map(int, fields[11:15] if here or pid != os.getpid() else fields[13:15]))
     return total / _TICKS
 
 
-def _rates(name: str, work: Callable[[], int], seconds: float) -> dict[str, float]:
-    """Return how many units `work` does (it returns how many it did), a second and a CPU second, once warm."""
-    work()
-    done, cpu, start = 0, _cpu_seconds(), time.perf_counter()
-    while (spent := time.perf_counter() - start) < seconds:
-        done += work()
-    return {f"{name}_per_s": done / spent, f"{name}_per_cpu_s": done / max(_cpu_seconds() - cpu, 1 / _TICKS)}
+class _Best:
+    """The best of some rounds of measuring; what disturbs only ever slows."""
+
+    def __init__(self, seconds: float, here: bool, rounds: int) -> None:
+        self._seconds, self._here, self._left = seconds, here, rounds
+        self.rate = 0.0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._done, self._cpu, self._start = 0, cpu_seconds(here=self._here), time.perf_counter()
+
+    def goes_on(self, done: int) -> bool:
+        """Count what was done; say whether more is to be done."""
+        self._done += done
+        if time.perf_counter() - self._start >= self._seconds:
+            self.rate = max(self.rate, self._done / max(cpu_seconds(here=self._here) - self._cpu, 1 / _TICKS))
+            self._left -= 1
+            self._begin()
+        return self._left > 0
 
 
-def measure(image: EnvironmentImage, calls: Sequence[Call], seconds: float = 1.0) -> dict[str, float]:
-    """Return rates for an environment and an oracle's calls; each takes about `seconds`.
+def rate(work: Callable[[], int], seconds: float, *, here: bool = True, rounds: int = 3) -> float:
+    """Return how many units `work` does (it returns how many it did) a CPU second, once warm: the best of some rounds.
 
-    Returns:
-        `start_s` and `load_s`, seconds until a worker and an environment are ready, and for each of the following a
-        rate `_per_s` (on the clock) and `_per_cpu_s` (by CPU seconds of both sides together: what one core alone does,
-        even if this machine is busy with other work):
-        resets: episodes begun and ended with one call, a process each;
-        reused_resets: the same with isolation "environment";
-        calls: the first call, one by one through the pipe;
-        batched_calls: the first call, 100 times in one message;
-        episodes: whole oracle episodes (reset, calls, difference, verdict), a process each;
-        batched_episodes: the same with isolation "environment", 50 a message.
+    Args:
+        work: what is measured, repeated.
+        seconds: how long, on the clock, each round takes at least.
+        here: count this process too, not only those that it started.
+        rounds: how often to measure.
     """
-    calls = tuple(calls)
-    begin = time.perf_counter()
-    with SandboxWorker() as worker:
-        started = time.perf_counter()
-        worker.load(image)
-        rates = {"start_s": started - begin, "load_s": time.perf_counter() - started}
-        verifier = Verifier(answer=(), expected_answer={}, expected_changes=worker.run_episode(calls).changes)
-        tool, arguments = calls[0].tool, calls[0].arguments
-        reading, batch = [calls[0]] * 100, [(calls, seed) for seed in range(50)]
+    work()
+    best = _Best(seconds, here, rounds)
+    while best.goes_on(work()):
+        pass
+    return best.rate
 
-        def reset(isolation: Isolation) -> int:
-            with worker.episode(isolation=isolation) as one:
-                one.call(tool, arguments)
-            return 1
 
-        def judged(outcomes: Sequence[EpisodeOutcome]) -> int:
-            if not all(verify(verifier, {}, outcome.changes).success for outcome in outcomes):
-                raise AssertionError("an oracle episode was not verified")
-            return len(outcomes)
+async def rate_async(work: Callable[[], Awaitable[int]], seconds: float, rounds: int = 3) -> float:
+    """Do the same for work that is awaited."""
+    await work()
+    best = _Best(seconds, True, rounds)
+    while best.goes_on(await work()):
+        pass
+    return best.rate
 
-        rates |= _rates("resets", lambda: reset("episode"), seconds)
-        rates |= _rates("reused_resets", lambda: reset("environment"), seconds)
-        with worker.episode() as episode:
-            rates |= _rates("calls", lambda: sum(bool(episode.call(tool, arguments)) for _ in range(100)), seconds)
-        with worker.episode() as episode:
-            rates |= _rates("batched_calls", lambda: len(episode.run(reading)), seconds)
-        rates |= _rates("episodes", lambda: judged([worker.run_episode(calls)]), seconds)
-        rates |= _rates(
-            "batched_episodes", lambda: judged(worker.run_episodes(batch, isolation="environment")), seconds
-        )
-    return rates
+
+@contextlib.contextmanager
+def one_core() -> Iterator[int]:
+    """Keep this process, and all that it starts meanwhile, on one core; yields its number."""
+    allowed = os.sched_getaffinity(0)
+    core = max(allowed)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield core
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def proportional_memory(pid: int) -> int:
+    """Return the bytes that a process and its descendants take, shared pages split among those that share them.
+
+    Raises:
+        OSError: if this system does not tell.
+    """
+    total = 0
+    for member in (pid, *descendants(pid)):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            text = Path(f"/proc/{member}/smaps_rollup").read_text()
+            total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")) * 1024
+    return total

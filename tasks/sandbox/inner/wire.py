@@ -7,6 +7,9 @@ import struct
 import time
 
 _HEADER = struct.Struct("<II")
+_unpack = _HEADER.unpack_from
+_FIRST = 16384
+"""Bytes that are first asked for: most frames are smaller, and larger buffers cost more to make."""
 
 
 class WireError(Exception):
@@ -51,19 +54,23 @@ def set_patience(sock: socket.socket, seconds: float) -> None:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, value)
 
 
-def _receive_into(sock: socket.socket, buffer: bytearray, size: int, deadline: float | None) -> None:
+def _receive_more(sock: socket.socket, buffer: bytearray, size: int, deadline: float | None) -> None:
     while len(buffer) < size:
-        try:
-            chunk = sock.recv(min(max(size - len(buffer), 65536), 1 << 20))
-        except BlockingIOError as error:
-            raise Late("no answer in time") from error
-        except OSError as error:
-            raise Closed(str(error)) from error
-        if not chunk:
-            raise Closed("the other side closed the socket")
-        buffer += chunk
-        if deadline is not None and len(buffer) < size and time.monotonic() > deadline:
+        if deadline is not None and buffer and time.monotonic() > deadline:
             raise Late("the answer comes too slowly")
+        buffer += _receive_some(sock, min(max(size - len(buffer), 65536), 1 << 20))
+
+
+def _receive_some(sock: socket.socket, size: int) -> bytes:
+    try:
+        chunk = sock.recv(size)
+    except BlockingIOError as error:
+        raise Late("no answer in time") from error
+    except OSError as error:
+        raise Closed(str(error)) from error
+    if not chunk:
+        raise Closed("the other side closed the socket")
+    return chunk
 
 
 def receive(sock: socket.socket, limit: int, deadline: float | None = None) -> tuple[bytes, bytes]:
@@ -77,15 +84,19 @@ def receive(sock: socket.socket, limit: int, deadline: float | None = None) -> t
     Raises:
         Closed, TooLong, Late: as their names say.
     """
-    buffer = bytearray()
-    _receive_into(sock, buffer, _HEADER.size, deadline)
-    length, payload = _HEADER.unpack_from(buffer)
+    first = _receive_some(sock, _FIRST)
+    if len(first) < _HEADER.size:
+        buffer = bytearray(first)
+        _receive_more(sock, buffer, _HEADER.size, deadline)
+        first = bytes(buffer)
+    length, payload = _unpack(first)
+    end = _HEADER.size + length
     if length + payload > limit:
         raise TooLong(f"a frame of {length + payload} bytes, more than {limit}")
-    end = _HEADER.size + length
-    if len(buffer) < end + payload:
-        _receive_into(sock, buffer, end + payload, deadline)
-    if len(buffer) > end + payload:
+    if len(first) < end + payload:
+        buffer = bytearray(first)
+        _receive_more(sock, buffer, end + payload, deadline)
+        first = bytes(buffer)
+    if len(first) > end + payload:
         raise WireError("more than one frame came for one request")
-    whole = bytes(buffer)
-    return whole[_HEADER.size : end], whole[end:]
+    return first[_HEADER.size : end], first[end:]

@@ -9,6 +9,8 @@ import time
 from contextlib import closing
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from worlds import ENV_ID, START_TIME, shop_snapshot
 
 from schemas.base import canonical_json
@@ -16,7 +18,7 @@ from schemas.task import AnswerField, Call, Verifier
 from tasks.environment import Differ, EnvironmentImage, StateError, verify
 from tasks.sandbox import Limits, SandboxError, SandboxWorker
 from tasks.sandbox.outcomes import make_steps, split_batch
-from tasks.sandbox.untrusted import MAX_DEPTH, read_json
+from tasks.sandbox.untrusted import MAX_DEPTH, _is_shallow, read_json
 
 SNAPSHOT = shop_snapshot()
 NO_DATA = {
@@ -196,3 +198,22 @@ def test_foreign_code_never_shares_a_process(foreign):
 def test_code_is_foreign_unless_someone_vouches_for_it():
     assert image("return {}").foreign
     assert image("return {}").digest != image("return {}", foreign=False).digest
+
+
+PIECES = st.lists(st.sampled_from(["[", "]", "{", "}", '"', '""', '"["', '"]"', "\\", "a", ":", ","]), max_size=30)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PIECES, st.sampled_from([0, 60, 63, 64, 65, 70]))
+def test_nesting_is_never_overlooked(pieces, depth):
+    text = "[" * depth + json.dumps("".join(pieces)) + "]" * depth
+    for raw in (text.encode(), b'{"x":' * depth + b"1" + b"}" * depth, "".join(pieces).encode()):
+        try:
+            value = json.loads(raw)
+        except ValueError:
+            continue
+        levels, level = 0, [value]
+        while level := [v for v in level if isinstance(v, dict | list)]:
+            levels += 1
+            level = [x for v in level for x in (v.values() if isinstance(v, dict) else v)]
+        assert not (_is_shallow(raw) and levels > MAX_DEPTH)
