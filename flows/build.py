@@ -187,6 +187,9 @@ def _commit(
     store = open_store(store_uri)
     env_id = mined["env_id"]
     rejections = [Rejection.model_validate(r) for r in (*mined["rejections"], *coded["rejections"])]
+    few = f"{coded['n_tools']} accepted tools, at least {MINIMUM_TOOLS} are needed"
+    if coded["n_tools"] < MINIMUM_TOOLS:
+        rejections.append(Rejection(stage="build", key=env_id, gate="too_few_tools", reason=few, env_id=env_id))
     write_dataset(store, "rejections", f"build-{env_id if parent else theme.theme_id}", rejections)
     row = Environment(
         env_id=env_id,
@@ -201,8 +204,7 @@ def _commit(
         sandbox=coded["sandbox"],
     )
     if coded["n_tools"] < MINIMUM_TOOLS:
-        reason = f"{coded['n_tools']} accepted tools, at least {MINIMUM_TOOLS} are needed"
-        row = row.model_copy(update={"state": "rejected", "reason": reason})
+        row = row.model_copy(update={"state": "rejected", "reason": few})
         write_dataset(store, "environments", env_id, [row])
         return row
     if parent is None:

@@ -16,7 +16,7 @@ from flows.oracles import ensure_oracles, load_oracles
 from flows.policies import current_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
 from flows.runtime import default_store, workers
-from flows.synthesize import per_environment, run_synthesis
+from flows.synthesize import per_environment, run_synthesis, show_funnel
 from flows.train import CONTINUED, NETWORK, development_scores, practice_jobs, train_arms
 from schemas.episode import Diagnosis, TrainingRun
 from schemas.settings import DEFAULTS, Settings
@@ -199,6 +199,7 @@ def _regenerate(
         for arm, rate in outcome["success"].items()
     ]
     create_table_artifact(key="regeneration", table=table, description=f"Round {outcome['round']} on fresh tasks")
+    show_funnel(uri)
     return outcome
 
 

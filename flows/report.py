@@ -13,7 +13,7 @@ from schemas.settings import Settings
 from schemas.statistics import Comparison
 from schemas.task import AgentTask
 from tasks.arena import compare_arms, success_rates
-from tasks.report import ReportData, StageCost
+from tasks.report import Funnel, ReportData, StageCost, funnel
 from tasks.store import environment_rows, list_keys, open_store, read_dataset
 
 PAGE = "report.html"
@@ -62,6 +62,17 @@ def released_tasks(store_uri: str) -> list[AgentTask]:
     return [task_ for key in keys for task_ in read_dataset(store, "agent_tasks", key)]
 
 
+def funnel_of(store_uri: str) -> Funnel:
+    """Return the funnel of what the store holds now."""
+    store = open_store(store_uri)
+    environments = environment_rows(store)
+    accepted = [row.env_id for row in environments if row.state == "accepted"]
+    tools = [tool for env_id in accepted for tool in read_dataset(store, "tools", env_id)]
+    themes, rejections = read_dataset(store, "themes"), read_dataset(store, "rejections")
+    tasks_, yields = released_tasks(store_uri), read_dataset(store, "yields")
+    return funnel(themes, environments, tools, tasks_, rejections, yields)
+
+
 def gather(
     store_uri: str,
     settings: Settings,
@@ -94,6 +105,7 @@ def gather(
         tools=tuple(tool for env_id in sorted(accepted) for tool in read_dataset(store, "tools", env_id)),
         tasks=tuple(tasks_),
         rejections=tuple(rejections),
+        yields=tuple(read_dataset(store, "yields")),
         training_runs=tuple(read_dataset(store, "training_runs")),
         results=tuple(results),
         rates=tuple(success_rates(results)),

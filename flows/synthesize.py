@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from schemas.base import content_hash
 from schemas.environment import Environment, Rejection
 from schemas.settings import DEFAULTS, Settings
 from schemas.task import AgentTask
+from schemas.yields import SynthesisYield
 from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, write_dataset
 
 
@@ -76,6 +78,12 @@ def make_tasks(
         made[use] = write_dataset(store, "agent_tasks", f"{use}/{env_id}", rows)
     write_dataset(store, "rejections", f"tasks-{'-'.join(uses)}-{env_id}", rejections)
     write_dataset(store, "survivors", f"{'-'.join(uses)}/{env_id}", result.survivors)
+    row = SynthesisYield(
+        env_id=env_id, uses="+".join(uses), seed=seed, wanted=sum(uses.values()), accepted=len(fresh),
+        candidates=len(fresh) + len(rejections), rejected=Counter(r.gate for r in rejections),
+        cpu_s=round(result.stats["cpu_seconds"], 3),
+    )  # fmt: skip
+    write_dataset(store, "yields", f"{'-'.join(uses)}/{env_id}", [row])
     return {"env_id": env_id, "made": made, "rejected": len(rejections), "known": known, "cost": cost.as_dict()}
 
 
@@ -187,6 +195,20 @@ def run_synthesis(
     return results
 
 
+def show_funnel(store_uri: str) -> None:
+    """Keep the funnel of what the store holds now as an artifact of the flow that runs."""
+    from flows.report import funnel_of
+    from tasks.report import funnel_rows
+
+    found = funnel_of(store_uri)
+    cost = "not measured" if found.cpu_ms is None else f"{found.cpu_ms:.0f} ms"
+    description = (
+        f"What came in, went on and ended, by stage and reason. {found.enough} of {found.accepted_environments} "
+        f"environments give 10 tasks or more. CPU a candidate, replays and red team included: {cost}."
+    )
+    create_table_artifact(key="funnel", table=funnel_rows(found), description=description)
+
+
 @flow(name="synthesize")
 def synthesize(store: str | None = None, settings: Settings = DEFAULTS) -> list[dict[str, Any]]:
     """Synthesise the tasks of all accepted environments. Returns counts by environment and use."""
@@ -195,4 +217,5 @@ def synthesize(store: str | None = None, settings: Settings = DEFAULTS) -> list[
     results = run_synthesis(uri, "Synthesise tasks", wanted_uses(rows, settings), settings.seed)
     table = [{"env_id": r["env_id"], **r["made"], "rejected": r["rejected"]} for r in results]
     create_table_artifact(key="tasks", table=table, description="Accepted tasks by environment and use")
+    show_funnel(uri)
     return results

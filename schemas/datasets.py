@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas import environment, episode, task, theme, tool
+from schemas import environment, episode, task, theme, tool, yields
 from schemas.base import Record
 
 
@@ -38,6 +38,8 @@ _ALL = (
             "What agents without skill score on each set of tasks."),
     Dataset("rejections", environment.Rejection, 1, "stage and item", ("stage", "env_id", "key", "gate", "reason"),
             "What was not kept, and why."),
+    Dataset("yields", yields.SynthesisYield, 1, "environment and uses", ("env_id", "uses"),
+            "What became of the candidates for tasks, and what they cost."),
     Dataset("trajectories", episode.Trajectory, 1, "evaluation", ("episode_id",), "Records of attempts."),
     Dataset("training_runs", episode.TrainingRun, 1, "run", ("run_id",), "Training stages, settings and curves."),
     Dataset("arena_results", episode.ArenaResult, 1, "round and arm",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from typing import get_args
 
 from worlds import shop_tools
@@ -12,6 +13,7 @@ from schemas.environment import Environment, Rejection
 from schemas.episode import ArenaResult, Diagnosis, ErrorType, QualityResult, Step, TrainingRun, Trajectory
 from schemas.task import AgentTask, AnswerField, Call, Change, Oracle, Verifier
 from schemas.theme import Source, Theme
+from schemas.yields import SynthesisYield
 from tasks.arena import compare_arms, success_rates
 from tasks.report import ReportData, StageCost
 
@@ -283,6 +285,24 @@ def rejections() -> tuple[Rejection, ...]:
     )
 
 
+def synthesis_yields() -> tuple[SynthesisYield, ...]:
+    """Return what became of the candidates: the rejections of the synthesis, spread over the environments."""
+    made = tasks()
+    ids = sorted({t.env_id for t in made})
+    ends = [r.gate for r in rejections() if r.stage == "synthesis"]
+    found = []
+    for n, env_id in enumerate(ids):
+        rejected = Counter(ends[n :: len(ids)])
+        accepted = sum(t.env_id == env_id for t in made)
+        found.append(
+            SynthesisYield(
+                env_id=env_id, uses="train+rl", seed=7, wanted=accepted, candidates=accepted + rejected.total(),
+                accepted=accepted, rejected=rejected, cpu_s=0.15 * (accepted + rejected.total()),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
 def report_data() -> ReportData:
     found = results()
     arena = [r for r in found if r.purpose == "arena"]
@@ -305,6 +325,7 @@ def report_data() -> ReportData:
         tools=tools,
         tasks=tasks(),
         rejections=rejections(),
+        yields=synthesis_yields(),
         training_runs=training_runs(),
         results=found,
         rates=tuple(success_rates(arena)),

@@ -5,5 +5,6 @@ from __future__ import annotations
 from tasks.report.data import ReportData, StageCost
 from tasks.report.page import render_report
 from tasks.report.summary import summary_table
+from tasks.report.views.funnel import Funnel, funnel, funnel_rows
 
-__all__ = ["ReportData", "StageCost", "render_report", "summary_table"]
+__all__ = ["Funnel", "ReportData", "StageCost", "funnel", "funnel_rows", "render_report", "summary_table"]

@@ -11,6 +11,7 @@ from schemas.statistics import Comparison, SuccessRate
 from schemas.task import AgentTask
 from schemas.theme import Source, Theme
 from schemas.tool import Tool
+from schemas.yields import SynthesisYield
 
 
 class StageCost(Record):
@@ -41,6 +42,7 @@ class ReportData(Record):
     tools: tuple[Tool, ...] = ()
     tasks: tuple[AgentTask, ...] = ()
     rejections: tuple[Rejection, ...] = ()
+    yields: tuple[SynthesisYield, ...] = ()
     training_runs: tuple[TrainingRun, ...] = ()
     results: tuple[ArenaResult, ...] = ()
     rates: tuple[SuccessRate, ...] = ()

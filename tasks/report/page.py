@@ -18,6 +18,7 @@ from tasks.report.data import ReportData
 from tasks.report.figures import percent, signed
 from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, error_bars, latest_overall, verdicts
 from tasks.report.views.examples import cards, gallery
+from tasks.report.views.funnel import ENOUGH, funnel_of
 from tasks.report.views.overview import duration, memory, plural, tiles
 from tasks.report.views.scores import score_rows
 from tasks.report.views.tables import audit_rows, cost_rows, environment_rows, source_rows
@@ -74,6 +75,8 @@ def _view(data: ReportData) -> dict[str, Any]:
         "yields": yields(data),
         "scores": score_rows(data),
         "agents": AGENTS,
+        "funnel": funnel_of(data),
+        "enough": ENOUGH,
         "environments": environment_rows(data),
         "arm_class": arm_classes(arms),
         "latest": latest_overall(data),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tasks.report.data import ReportData
-from tasks.report.figures import signed
+from tasks.report.figures import percent, signed
 from tasks.report.views.arena import comparisons
+from tasks.report.views.funnel import ENOUGH, funnel_of
 from tasks.report.views.overview import duration, memory, tiles
 from tasks.report.views.yields import yields
 
@@ -45,6 +46,10 @@ def summary_table(data: ReportData) -> Table:
         gates = ", ".join(f"{gate.name} {gate.count}" for gate in stage.gates[:4])
         more = f", {len(stage.gates) - 4} more" if len(stage.gates) > 4 else ""
         add(f"{stage.stage} refused", f"{stage.rejected:,}", gates + more)
+    found = funnel_of(data)
+    if found.cpu_ms is not None and found.enough_share is not None:
+        detail = f"{found.enough} of {found.accepted_environments} environments give {ENOUGH} tasks or more"
+        add("enough tasks", percent(found.enough_share, 0), f"{detail}, {found.cpu_ms:.0f} ms CPU a candidate")
     table.add_section()
     for cost in data.costs:
         add(

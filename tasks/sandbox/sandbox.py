@@ -18,6 +18,7 @@ from tasks.sandbox.child import Child
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.launch import StartError, start_zygote
 from tasks.sandbox.supervisor import Supervisor, memory_file
+from tasks.sandbox.usage import tree_cpu_s
 
 _MAX_ENVIRONMENTS = 16
 _MAX_IDLE = 128
@@ -81,6 +82,13 @@ class Sandbox:
         self._zygote: Supervisor | None = None
         self._end: weakref.finalize[..., Any] | None = None
         self.process: subprocess.Popen[bytes] | None = None
+        self._spent_s = 0.0
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of all that has run in it so far, as far as the kernel tells."""
+        running = self.process if self._end is not None else None
+        return self._spent_s + (tree_cpu_s(running.pid) if running is not None else 0.0)
 
     def start(self) -> Supervisor:
         """Return the zygote's control; start it if it does not run."""
@@ -95,6 +103,7 @@ class Sandbox:
 
     def close(self) -> None:
         """End the sandbox with all that runs in it."""
+        self._spent_s = self.cpu_s
         for loaded in self._loaded.values():
             with contextlib.suppress(OSError):
                 loaded.close()

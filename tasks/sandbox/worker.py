@@ -77,6 +77,11 @@ class SandboxWorker:
         """How strong this worker's sandbox is."""
         return sandbox_strength(**self._means)
 
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds that its sandbox has used so far, those of ended ones included."""
+        return self._sandbox.cpu_s
+
     def close(self) -> None:
         """End the sandbox with all that runs in it; a later episode starts a new one."""
         self._sandbox.close()

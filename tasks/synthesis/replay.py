@@ -102,6 +102,11 @@ class Bench:
         """The main worker."""
         return self.workers[0]
 
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds that the workers' sandboxes have used so far."""
+        return sum(worker.cpu_s for worker in self.workers)
+
     def execute(self, oracle: Oracle, seed: int = 0) -> Run:
         """Run an oracle in the main worker."""
         return execute(self.main, oracle, seed)

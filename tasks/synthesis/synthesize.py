@@ -41,7 +41,7 @@ CANDIDATES_PER_TASK = 4
 @dataclass(frozen=True)
 class SynthesisResult:
     """Accepted tasks, rejected candidates, counts (candidates, accepted, rejected by gate, mutants by kind, cpu_seconds
-    ...) and the wrong episodes that got full reward on the way, with what came of them."""
+    with those of sandboxes, ...) and the wrong episodes that got full reward on the way, with what came of them."""
 
     tasks: tuple[AgentTask, ...]
     rejections: tuple[Rejection, ...]
@@ -116,7 +116,7 @@ def synthesize(
         ValueError: if the snapshot cannot be read.
         SandboxError: if the environment cannot be loaded.
     """
-    started = time.process_time()
+    started, before = time.process_time(), worker.cpu_s if worker is not None else 0.0
     writer = Writer(database, snapshot, tools, phrasing)
     image = EnvironmentImage.of(database, list(tools), snapshot)
     signatures = tuple(ToolSignature.of(tool) for tool in tools)
@@ -150,7 +150,8 @@ def synthesize(
                     Rejection(stage=STAGE, key=task.task_id, gate="guessable", reason=reason, env_id=database.env_id)
                 )
             index = max(index, 1)
-    stats = _stats(tasks, rejections, time.process_time() - started) | attacker.stats
+        spent = time.process_time() - started + bench.cpu_s - before
+    stats = _stats(tasks, rejections, spent) | attacker.stats
     return SynthesisResult(tuple(tasks), tuple(rejections), stats, tuple(attacker.survivors))
 
 
