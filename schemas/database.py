@@ -12,6 +12,9 @@ ColumnType = Literal["integer", "number", "string", "boolean", "date", "datetime
 ColumnRole = Literal["key", "label", "reference", "category", "status", "measure", "date", "flag", "text", "attribute"]
 
 
+ActionKind = Literal["create", "transition", "update"]
+
+
 class Column(Record):
     """A column of a table. Dates are ISO 8601 text, booleans are 0 or 1 in SQLite."""
 
@@ -106,7 +109,7 @@ class Action(Record):
 
     name: str = Field(description="verb_noun in snake case, unique in the database, e.g. cancel_order")
     verb: str
-    kind: Literal["create", "transition", "update"]
+    kind: ActionKind
     table: str
     description: str
     parameters: tuple[str, ...] = ()
@@ -132,6 +135,7 @@ class Database(Record):
     snapshot_sha256: str
     complexified: int = Field(default=0, description="rounds of complexification done")
     added_tables: tuple[str, ...] = Field(default=(), description="tables that complexification added")
+    files: bool = Field(default=False, description="imported: its state are files, which its tools open by path")
 
     def table(self, name: str) -> Table:
         """Return the table of that name.

@@ -29,7 +29,10 @@ class Environment(Record):
     build_key: str = Field(default="", description="the cache key of the build: inputs, stage versions, seed")
     sandbox: str = Field(default="", description="the sandbox strength that its tests ran under")
     lineage: str = Field(default="", description="env_id of the environment that this one was regenerated from")
-    split: Literal["train", "development", "held_out", ""] = ""
+    split: Literal["train", "development", "held_out", "test", ""] = Field(
+        default="", description="'test': imported for measuring only, never trained on"
+    )
+    origin: Literal["mined", "agent-world", "tau2"] = "mined"
 
 
 class Rejection(Record):

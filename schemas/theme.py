@@ -8,7 +8,7 @@ from pydantic import Field
 
 from schemas.base import Record
 
-ThemeKind = Literal["mcp", "openapi", "botocore", "prd"]
+ThemeKind = Literal["mcp", "openapi", "botocore", "prd", "import"]
 
 
 class Operation(Record):

@@ -8,7 +8,10 @@ from pydantic import Field
 
 from schemas.base import Record
 
-ToolKind = Literal["get", "search", "list", "aggregate", "create", "update", "transition", "document"]
+ToolKind = Literal[
+    "get", "search", "list", "aggregate", "create", "update", "transition", "document", "read", "write"
+]  # fmt: skip
+"""What a tool does. "read" and "write" are imported tools whose work is none of the others'."""
 
 
 Meaning = Literal[

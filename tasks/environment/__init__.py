@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tasks.environment.difference import Differ, StateError, check_pages, difference, open_state, state_hash
+from tasks.environment.files import build_file_snapshot, file_documents, file_rows
 from tasks.environment.image import EnvironmentImage
 from tasks.environment.reward import shaped_reward
 from tasks.environment.runtime.context import Clock, Context, Db, Documents, Ids
@@ -22,10 +23,13 @@ __all__ = [
     "StateError",
     "UnresolvedReference",
     "Verdict",
+    "build_file_snapshot",
     "build_snapshot",
     "check_pages",
     "difference",
     "equal_answers",
+    "file_documents",
+    "file_rows",
     "is_reference",
     "open_state",
     "resolve_references",

@@ -11,6 +11,7 @@ from typing import Any
 
 from schemas.database import Database
 from schemas.tool import Tool
+from tasks.environment.runtime.files.engine import CODE, FILES, LAYOUT
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,10 @@ class EnvironmentImage:
             snapshot=snapshot,
             tools={tool.name: tool.source_code for tool in tools},
             schemas={tool.name: tool.parameters for tool in tools},
-            log_tables=tuple(table.name for table in database.tables if table.log),
+            log_tables=(
+                *(table.name for table in database.tables if table.log),
+                *((FILES, CODE, LAYOUT) if database.files else ()),
+            ),
             start_time=database.start_time,
             writes=tuple(tool.name for tool in tools if tool.writes),
             foreign=any(tool.author != "rules" for tool in tools),

@@ -25,7 +25,7 @@ _REGEXES = {
     "date": re.compile(r"\d{4}-[01]\d-[0-3]\d"),
     "datetime": re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d"),
 }
-_DOCUMENTS = (
+DOCUMENTS_SQL = (
     "CREATE TABLE documents (name TEXT NOT NULL PRIMARY KEY, media_type TEXT NOT NULL, title TEXT NOT NULL,"
     " content TEXT NOT NULL) STRICT"
 )
@@ -175,7 +175,7 @@ def build_snapshot(
                 raise SnapshotError(f"table {table.name!r}: {error}") from error
             _insert(connection, table, rows.get(table.name, ()))
         _check_references(connection, database)
-        connection.execute(_DOCUMENTS)
+        connection.execute(DOCUMENTS_SQL)
         for document, content in documents:
             try:
                 connection.execute(

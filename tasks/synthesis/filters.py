@@ -150,3 +150,16 @@ def row_columns(tool: Tool) -> frozenset[str]:
     return frozenset(
         field.entity.partition(".")[2] for field in tool.outputs if field.entity.partition(".")[0] == tool.table
     )
+
+
+def own_prefix(tool: Tool) -> str:
+    """Return where the one row of a tool's observation stands: "" at its top, "order" for {"order": {...}}."""
+    for field in tool.outputs:
+        if field.entity.partition(".")[0] == tool.table and field.meaning in ("", "cell") and "[]" not in field.path:
+            return field.path.rpartition(".")[0]
+    return ""
+
+
+def below(prefix: str, column: str) -> str:
+    """Return the path of a column of a row that stands at a prefix."""
+    return f"{prefix}.{column}" if prefix else column

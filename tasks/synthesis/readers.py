@@ -10,9 +10,11 @@ from tasks.synthesis.atlas import Row, required
 from tasks.synthesis.draft import Ask, Draft, Expected, Mention, Pick, Sentence
 from tasks.synthesis.filters import (
     argument,
+    below,
     is_missing_required,
     is_sayable,
     matching,
+    own_prefix,
     related,
     row_columns,
     stated,
@@ -44,20 +46,29 @@ def bind_get(draft: Draft, tool: Tool) -> int | None:
         seen_fresh = any(p.same_as is not None and p.row.get(key) == value for p in draft.picks)
         if not adds or seen_fresh or (known is not None and pick.table != tool.table):
             continue
-        step = draft.add(tool.name, {names[0]: pick.reference(column)})
+        step, prefix = draft.add(tool.name, {names[0]: pick.reference(column)}), own_prefix(tool)
         same = None if known is None else draft.origin(known)
         mention = draft.picks[same].mention if same is not None else Mention("reference", of=number, via=column)
         told = draft.picks[same].stated if same is not None else frozenset()
         fresh = next((p.stated for p in reversed(draft.picks) if same is not None and p.same_as == same), frozenset())
         draft.picks.append(
             Pick(
-                tool.table, row, step, "", row_columns(tool), mention, same, not changed, told | fresh | {key}, changed
+                tool.table,
+                row,
+                step,
+                prefix,
+                row_columns(tool),
+                mention,
+                same,
+                not changed,
+                told | fresh | {key},
+                changed,
             )
         )
         new = len(draft.picks) - 1
         if same is None:
             draft.sentences.append(Sentence("find", step, new, table=tool.table))
-        draft.expected.append(Expected(step, key, value))
+        draft.expected.append(Expected(step, below(prefix, key), value))
         return new
     return None
 
@@ -73,11 +84,11 @@ def bind_key(draft: Draft, tool: Tool) -> int | None:
     value = row[table.key]
     if not is_sayable(value) or any(p.table == tool.table and p.row.get(table.key) == value for p in draft.picks):
         return None
-    step = draft.add(tool.name, {names[0]: value})
+    step, prefix = draft.add(tool.name, {names[0]: value}), own_prefix(tool)
     told = frozenset({table.key})
-    draft.picks.append(Pick(tool.table, row, step, "", row_columns(tool), Mention("key", value), stated=told))
+    draft.picks.append(Pick(tool.table, row, step, prefix, row_columns(tool), Mention("key", value), stated=told))
     draft.sentences.append(Sentence("find", step, len(draft.picks) - 1, table=tool.table))
-    draft.expected.append(Expected(step, table.key, value))
+    draft.expected.append(Expected(step, below(prefix, table.key), value))
     return len(draft.picks) - 1
 
 

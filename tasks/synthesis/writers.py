@@ -8,7 +8,7 @@ from schemas.database import Action, Column
 from schemas.tool import Tool
 from tasks.synthesis.atlas import Row, required
 from tasks.synthesis.draft import Condition, Draft, Mention, Pick, Sentence
-from tasks.synthesis.filters import argument_value, is_sayable, row_columns
+from tasks.synthesis.filters import argument_value, is_sayable, own_prefix, row_columns
 from tasks.synthesis.rules import allowed, first_broken, rows_changed, tables_changed
 
 
@@ -82,7 +82,9 @@ def bind_create(draft: Draft, action: Action, tool: Tool) -> int | None:
     row = {**{column.name: None for column in table.columns}, **given}
     computed = {effect.path for effect in action.effects if effect.operation == "set" and effect.value != "$clock"}
     told = frozenset(row_columns(tool) - computed)
-    pick = Pick(action.table, row, step, "", row_columns(tool), Mention("created"), certain=False, stated=told)
+    pick = Pick(
+        action.table, row, step, own_prefix(tool), row_columns(tool), Mention("created"), certain=False, stated=told
+    )
     draft.picks.append(pick)
     draft.written |= tables_changed(draft.atlas, action)
     draft.affect(rows_changed(draft.atlas, action, row))
@@ -163,7 +165,7 @@ def _append(
         after[action.status_column] = action.to_state
     told = draft.picks[origin].stated | {name for name, _ in values} | {action.status_column}
     mention = draft.picks[origin].mention
-    pick = Pick(action.table, after, step, "", row_columns(tool), mention, origin, False, frozenset(told))
+    pick = Pick(action.table, after, step, own_prefix(tool), row_columns(tool), mention, origin, False, frozenset(told))
     draft.picks.append(pick)
     draft.touched.add((action.table, row[draft.atlas.tables[action.table].key]))
     draft.affect(rows_changed(draft.atlas, action, row))

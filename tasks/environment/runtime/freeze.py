@@ -145,6 +145,11 @@ def freeze(start_time: str) -> None:
     _patch_chance()
 
 
+def now() -> float:
+    """Return the present time as the process sees it, in seconds since 1970."""
+    return _State.now()
+
+
 def seed(number: int) -> None:
     """Restart the stream of chance and the ticks for an episode."""
     _State.seed, _State.stream, _State.ticks = number, None, 0

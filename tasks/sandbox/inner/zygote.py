@@ -18,6 +18,7 @@ from typing import Any
 
 from tasks.environment.runtime import freeze
 from tasks.environment.runtime.engine import Engine
+from tasks.environment.runtime.files.engine import open_engine
 from tasks.sandbox.inner import episode, landlock
 from tasks.sandbox.inner.children import Children, supervise
 from tasks.sandbox.inner.seccomp import Filter, supported
@@ -37,7 +38,7 @@ def _prepare(payload: bytes, settings: dict[str, Any]) -> Engine:
     (length,) = struct.unpack_from("<I", payload)
     header = json.loads(payload[4 : 4 + length])
     signal.setitimer(signal.ITIMER_REAL, _PREPARE_S)
-    engine = Engine(
+    engine = open_engine(
         header, payload[4 + length :], output_bytes=settings["limits"]["output_bytes"], frozen=settings["frozen"]
     )
     signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,339 @@
+"""Values for foreign parameters, taken from the data: keys, names and other cells, nested ones too."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.database import Column, Table
+from tasks.imports.verbs import sounds_writing
+from tasks.imports.words import singular
+from tasks.imports.world import ForeignTool
+
+Row = dict[str, Any]
+_PREFIX = re.compile(
+    r"^(min|max|minimum|maximum|new|start|end|from|to|target|source|since|until|after|before|old|current|updated)_"
+)
+_QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,40})['\"`]")
+_QUERIES = ("query", "q", "keyword", "keywords", "search", "search_term", "term", "text", "search_text", "search_query")
+LIMITS = ("limit", "max_results", "page_size", "top_k", "top_n", "n", "num_results", "per_page", "count", "max_items")
+_NUMERIC = ("integer", "number")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A column that may hold what a parameter wants; `score` says how much the names agree."""
+
+    table: Table
+    column: Column
+    score: float
+
+    @property
+    def entity(self) -> str:
+        """Return 'table.column'."""
+        return f"{self.table.name}.{self.column.name}"
+
+
+@dataclass
+class Data:
+    """The rows of a foreign world by table, and what its parameters may be filled with."""
+
+    tables: tuple[Table, ...]
+    rows: dict[str, list[Row]]
+    start_time: str
+    _known: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
+    _keys: dict[str, dict[Any, Row]] = field(default_factory=dict)
+
+    def by_key(self, table: Table) -> dict[Any, Row]:
+        """Return a table's rows by key."""
+        return {row[table.key]: row for row in self.rows[table.name]}
+
+    def by_key_cached(self, table: Table) -> dict[Any, Row]:
+        """Return `by_key`, computed once."""
+        if table.name not in self._keys:
+            self._keys[table.name] = self.by_key(table)
+        return self._keys[table.name]
+
+    def table(self, name: str) -> Table:
+        """Return the table of that name.
+
+        Raises:
+            StopIteration: if there is none.
+        """
+        return next(table for table in self.tables if table.name == name)
+
+    def subject(self, tool: ForeignTool) -> list[Table]:
+        """Return the tables that a tool's name speaks of, the longest noun first."""
+        text = f"_{tool.name}_"
+        found = []
+        for table in self.tables:
+            noun = singular(table.name)
+            last = noun.rpartition("_")[2]
+            if f"_{noun}_" in text or f"_{table.name}_" in text:
+                found.append((2 + len(noun), table))
+            elif len(last) > 3 and (f"_{last}_" in text or f"_{last}s_" in text):
+                found.append((len(last) - 2, table))
+        return [table for _, table in sorted(found, key=lambda pair: (-pair[0], pair[1].name))]
+
+    def candidates(self, tool: ForeignTool, name: str) -> list[Candidate]:
+        """Return the columns that a parameter may speak of, the likeliest first."""
+        known = self._known.get((tool.name, name))
+        if known is not None:
+            return known
+        schema = tool.parameters["properties"].get(name, {})
+        subject = self.subject(tool)
+        found = []
+        for table in self.tables:
+            for column in table.columns:
+                score = _score(name.lower(), table, column, subject)
+                if score > 0 and _fits(schema, column):
+                    bonus = 1.5 - 0.5 * subject.index(table) if table in subject[:2] else 0.0
+                    found.append(Candidate(table, column, score + bonus))
+        found.sort(key=lambda c: (-c.score, c.entity))
+        self._known[tool.name, name] = found
+        return found
+
+    def samples(self, tool: ForeignTool, name: str, rng: random.Random, most: int = 4) -> list[Any]:
+        """Return distinct values for one parameter: its options, cells of its likeliest column, else plausible ones."""
+        schema = tool.parameters["properties"].get(name, {})
+        return distinct(list(self._values(tool, name, schema, rng, most)))[:most]
+
+    def _values(
+        self, tool: ForeignTool, name: str, schema: Mapping[str, Any], rng: random.Random, most: int
+    ) -> Iterator[Any]:
+        kinds = schema_types(schema)
+        if schema.get("enum"):
+            yield from schema["enum"]
+            return
+        if "boolean" in kinds:
+            yield from (True, False)
+            return
+        if "array" in kinds:
+            yield from self._arrays(tool, name, schema, rng)
+            return
+        if "object" in kinds and "string" not in kinds:
+            yield from self._objects(tool, name, schema, rng)
+            return
+        if name.lower() in LIMITS and "integer" in kinds:
+            yield from (20, 5)
+            return
+        for candidate in self.candidates(tool, name)[:2]:
+            values = distinct(
+                row[candidate.column.name]
+                for row in self.rows[candidate.table.name]
+                if row[candidate.column.name] not in (None, "")
+            )
+            picked = values[:1] + rng.sample(values[1:], min(most, len(values) - 1)) if values else []
+            yield from (as_typed(value, kinds) for value in picked)
+        yield from literal_values(name, schema, self.start_time)
+        for table in self.subject(tool)[:1]:
+            if name.lower() in _QUERIES and table.label:
+                for row in self.rows[table.name][:most]:
+                    yield str(row[table.label]).split()[0]
+        if "integer" in kinds or "number" in kinds:
+            yield from (1, 2, 5)
+        else:
+            yield f"sample {name.replace('_', ' ')}"
+
+    def _arrays(self, tool: ForeignTool, name: str, schema: Mapping[str, Any], rng: random.Random) -> Iterator[Any]:
+        items = schema.get("items") or {}
+        inner = ForeignTool(
+            tool.name, tool.original, "", {"properties": {singular(name): items, name: items}, "required": []}, ""
+        )
+        one = "object" if "object" in schema_types(items) else ""
+        values = list(self._values(inner, name if one else singular(name), items, rng, 3))
+        if values:
+            yield values[:2]
+            yield values[:1]
+        yield []
+
+    def _objects(self, tool: ForeignTool, name: str, schema: Mapping[str, Any], rng: random.Random) -> Iterator[Any]:
+        properties = schema.get("properties") or {}
+        if properties:
+            inner = ForeignTool(tool.name, tool.original, "", {"properties": properties, "required": []}, "")
+            for turn in range(2):
+                chosen = {}
+                for part, sub in properties.items():
+                    values = distinct(list(self._values(inner, part, sub, rng, 3)))
+                    if values:
+                        chosen[part] = values[turn % len(values)]
+                yield chosen
+            return
+        for table in self.subject(tool)[:1]:
+            for column in table.columns:
+                if column.role in ("measure", "category", "attribute", "label") and self.rows[table.name]:
+                    yield {column.name: self.rows[table.name][0][column.name]}
+                    break
+        yield {}
+
+    def bindings(self, tool: ForeignTool, rng: random.Random, most: int = 6) -> list[dict[str, Any]]:
+        """Return argument objects for the required parameters, each bound to one row where the names allow it."""
+        required = list(tool.parameters["required"])
+        if not required:
+            return [{}]
+        found: list[dict[str, Any]] = []
+        for table in self._anchors(tool, required)[:2]:
+            for row in self._telling(table, most):
+                found.append({name: self._bound(tool, name, table, row, rng) for name in required})
+        if not found:
+            samples = {name: self.samples(tool, name, rng, most) or [""] for name in required}
+            found = [{n: v[turn % len(v)] for n, v in samples.items()} for turn in range(most)]
+        return distinct(found)[: 2 * most]
+
+    def _telling(self, table: Table, most: int) -> list[Row]:
+        """Return rows of a table: one of each status, then others spread evenly over it."""
+        rows = self.rows[table.name]
+        firsts = [
+            row
+            for column in table.columns
+            if column.role == "status" or (column.role == "flag" and column.type == "boolean")
+            for row in {row[column.name]: row for row in reversed(rows)}.values()
+        ]
+        return distinct([*spread(rows, max(2, most // 2)), *firsts, *spread(rows, most)])
+
+    def _anchors(self, tool: ForeignTool, required: Sequence[str]) -> list[Table]:
+        """Return the tables from whose rows most of the required parameters can be taken."""
+        scores: dict[str, float] = {}
+        for name in required:
+            best: dict[str, float] = {}
+            for candidate in self.candidates(tool, name):
+                if candidate.column.role not in ("measure",) or candidate.score >= 6:
+                    best[candidate.table.name] = max(best.get(candidate.table.name, 0.0), candidate.score)
+            for table, score in best.items():
+                scores[table] = scores.get(table, 0.0) + score
+        ordered = sorted(scores, key=lambda name: (-scores[name], name))
+        return [self.table(name) for name in ordered if self.rows[name]]
+
+    def _bound(self, tool: ForeignTool, name: str, table: Table, row: Row, rng: random.Random) -> Any:
+        schema = tool.parameters["properties"].get(name, {})
+        if not schema.get("enum"):
+            for candidate in self.candidates(tool, name):
+                if candidate.table.name == table.name and row[candidate.column.name] not in (None, ""):
+                    found = row[candidate.column.name]
+                    if candidate.column.name != table.key and self._rewrites(tool, table):
+                        found = self._another(table, candidate.column, found, rng)
+                    value = as_typed(found, schema_types(schema))
+                    return [value] if schema_types(schema) == ("array",) else value
+        values = self.samples(tool, name, rng)
+        if values and self._rewrites(tool, table):
+            held = {str(cell) for cell in row.values()}
+            values = [value for value in values if str(value) not in held] or values
+        return rng.choice(values) if values else ""
+
+    def _rewrites(self, tool: ForeignTool, table: Table) -> bool:
+        """Say whether a tool seems to change a row that it is given the key of: new values must differ from the old."""
+        keyed = any(
+            c.table.name == table.name and c.column.name == table.key and c.score >= 5
+            for name in tool.parameters["required"]
+            for c in self.candidates(tool, name)[:1]
+        )
+        return keyed and sounds_writing(tool.name, tool.declared)
+
+    def _another(self, table: Table, column: Column, value: Any, rng: random.Random) -> Any:
+        others = distinct(row[column.name] for row in self.rows[table.name])
+        others = [other for other in others if other not in (None, "", value)]
+        if others:
+            return rng.choice(others)
+        return value + 1 if isinstance(value, int | float) else f"{value} (new)"
+
+
+def _score(name: str, table: Table, column: Column, subject: Sequence[Table]) -> float:
+    noun = singular(table.name).lower()
+    last = noun.rpartition("_")[2]
+    low = column.name.lower()
+    key = column.name == table.key
+    bare = _PREFIX.sub("", name)
+    one = singular(name)
+    if key:
+        if name in (low, f"{noun}_id", f"{noun}id", noun, f"{noun}_code", f"{noun}_key", f"{noun}_number"):
+            generic = low in ("id", "key", "code", "name") and name == low
+            return 10.0 if not generic else (9.0 if table in subject[:1] else 1.0)
+        if one in (low, f"{noun}_id", noun) or name in (f"{last}_id", last):
+            return 8.0
+        if name == "id" and table in subject[:1]:
+            return 8.0
+    if name == low:
+        return 6.0
+    if bare == low or one == low:
+        return 5.0
+    if column.references and name in (column.references.partition(".")[2].lower(),):
+        return 4.5
+    if len(low) > 2 and (bare.endswith(f"_{low}") or low.endswith(f"_{bare}") or low.startswith(f"{bare}_")):
+        return 3.5
+    if len(set(bare.split("_")) & set(low.split("_")) - {"id", "of", "name", "date"}) and len(bare) > 3:
+        return 1.5
+    return 0.0
+
+
+def schema_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the types that a value may have; () if the schema does not say."""
+    kinds = schema.get("type")
+    if kinds is None:
+        return tuple(dict.fromkeys(k for option in schema.get("anyOf", ()) for k in schema_types(option)))
+    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+
+
+def _fits(schema: Mapping[str, Any], column: Column) -> bool:
+    kinds = schema_types(schema)
+    if "array" in kinds:
+        kinds = schema_types(schema.get("items") or {})
+    if not kinds or "string" in kinds:
+        return column.type != "boolean"
+    if "boolean" in kinds:
+        return column.type == "boolean"
+    if any(kind in _NUMERIC for kind in kinds):
+        return column.type in _NUMERIC
+    return False
+
+
+def as_typed(value: Any, kinds: Sequence[str]) -> Any:
+    """Return a cell as a parameter of these types takes it."""
+    if not kinds or not isinstance(value, str | int | float):
+        return value
+    if "string" in kinds and not isinstance(value, str) and not any(kind in _NUMERIC for kind in kinds):
+        return str(value)
+    if "integer" in kinds and "number" not in kinds and isinstance(value, float):
+        return int(value)
+    return value
+
+
+def literal_values(name: str, schema: Mapping[str, Any], start_time: str) -> Iterator[Any]:
+    """Yield values that a schema itself offers: default, examples, quoted words of the description; dates by name."""
+    kinds = schema_types(schema)
+    if schema.get("default") is not None:
+        yield schema["default"]
+    examples = schema.get("examples")
+    yield from examples if isinstance(examples, list) else ()
+    if "string" in kinds or not kinds:
+        yield from _QUOTED.findall(str(schema.get("description", "")))
+        low = name.lower()
+        if "time" in low or low.endswith("_at"):
+            yield start_time
+        elif "date" in low or low.endswith(("_on", "_day")):
+            yield start_time[:10]
+        elif "email" in low:
+            yield "someone@example.com"
+    elif schema.get("minimum") is not None:
+        yield schema["minimum"]
+
+
+def distinct(values: Any) -> list[Any]:
+    """Return values without repetition, in order; JSON values of any kind."""
+    found: list[Any] = []
+    seen: set[str] = set()
+    for value in values:
+        text = repr(value)
+        if text not in seen:
+            seen.add(text)
+            found.append(value)
+    return found
+
+
+def spread(rows: Sequence[Row], most: int) -> list[Row]:
+    """Return rows spread evenly over a table."""
+    if len(rows) <= most:
+        return list(rows)
+    return [rows[round(place * (len(rows) - 1) / (most - 1))] for place in range(most)]
