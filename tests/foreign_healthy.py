@@ -73,7 +73,8 @@ def fleet() -> World:
     ]  # fmt: skip
     world.tables["trips"] = [
         {"trip_id": f"T-{n:03d}", "vehicle_id": rng.choice(world.keys("vehicles")),
-         "driver_id": rng.choice(world.keys("drivers")), "status": rng.choice(["planned", "planned", "running", "done"]),
+         "driver_id": rng.choice(world.keys("drivers")),
+         "status": rng.choice(["planned", "planned", "running", "done"]),
          "distance_km": rng.randint(5, 400), "planned_for": day(rng), "departed_at": None}
         for n in range(1, 51)
     ]  # fmt: skip
@@ -107,7 +108,8 @@ def clinic() -> World:
     ]  # fmt: skip
     world.tables["appointments"] = [
         {"appointment_id": f"APT{n:03d}", "patient_id": rng.choice(world.keys("patients")),
-         "doctor_id": rng.choice(world.keys("doctors")), "status": rng.choice(["booked", "booked", "kept", "cancelled"]),
+         "doctor_id": rng.choice(world.keys("doctors")),
+         "status": rng.choice(["booked", "booked", "kept", "cancelled"]),
          "date": day(rng, 5), "minutes": rng.choice([15, 20, 30, 45, 60]), "notes": ""}
         for n in range(1, 41)
     ]  # fmt: skip

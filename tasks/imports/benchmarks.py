@@ -37,7 +37,8 @@ FINGERPRINTS = (
         "tau2-bench retail",
         _words(
             "cancel_pending_order exchange_delivered_order_items find_user_id_by_email find_user_id_by_name_zip "
-            "get_order_details get_product_details get_user_details list_all_product_types modify_pending_order_address "
+            "get_order_details get_product_details get_user_details list_all_product_types "
+            "modify_pending_order_address "
             "modify_pending_order_items modify_pending_order_payment modify_user_address return_delivered_order_items"
         ),
         {
@@ -83,7 +84,8 @@ FINGERPRINTS = (
     Fingerprint(
         "BFCL MessageAPI",
         _words(
-            "add_contact delete_message get_message_stats get_user_id list_users message_get_login_status message_login "
+            "add_contact delete_message get_message_stats get_user_id list_users message_get_login_status "
+            "message_login "
             "search_messages send_message view_messages_sent"
         ),
         {}, _words("MessageAPI"),

@@ -16,6 +16,7 @@ from schemas.task import Change
 from schemas.theme import Provenance, Source
 from schemas.tool import Tool, ToolTest
 from tasks.environment import EnvironmentImage, build_file_snapshot, file_documents, file_rows
+from tasks.environment.runtime.files.engine import CODE, FILES, LAYOUT
 from tasks.environment.runtime.files.rows import NotRead, parse
 from tasks.imports.benchmarks import benchmark_of
 from tasks.imports.carried import carried_modules
@@ -149,19 +150,19 @@ def _database(world: ForeignWorld, data: Data, layout: Mapping[str, Any], action
     )
 
 
-def _image(world: ForeignWorld, database: Database, snapshot: bytes, tools: Sequence[ForeignTool]) -> EnvironmentImage:
-    native = [
-        Tool(env_id=world.env_id, name=tool.name, kind="read", description=tool.description,
-             parameters=tool.parameters, source_code=tool.source, author=world.origin)
-        for tool in tools
-    ]  # fmt: skip
-    image = EnvironmentImage.of(database, native, snapshot)
-    return EnvironmentImage(**{**vars_of(image), "writes": None})
-
-
-def vars_of(image: EnvironmentImage) -> dict[str, Any]:
-    """Return an image's fields by name."""
-    return {name: getattr(image, name) for name in image.__dataclass_fields__}
+def _image(
+    world: ForeignWorld, database: Database, layout: Mapping[str, Any], packages: Mapping[str, str],
+    files: Mapping[str, bytes],
+) -> EnvironmentImage:  # fmt: skip
+    """Return an image to probe with: every tool may write, whatever it will be found to do."""
+    return EnvironmentImage(
+        env_id=world.env_id,
+        snapshot=build_file_snapshot(database, files, world.code, layout, packages),
+        tools={tool.name: tool.source for tool in world.tools},
+        schemas={tool.name: tool.parameters for tool in world.tools},
+        log_tables=(FILES, CODE, LAYOUT),
+        start_time=database.start_time,
+    )
 
 
 def _import(build: _Build, worker: SandboxWorker, seed: int, retrieved_at: str) -> Imported:
@@ -176,9 +177,7 @@ def _import(build: _Build, worker: SandboxWorker, seed: int, retrieved_at: str) 
         build.reject(world.folder, "no_tables", "no file holds records")
         return build.ended()
     database = _database(world, data, layout)
-    image = _image(
-        world, database, build_file_snapshot(database, world.files, world.code, layout, packages), world.tools
-    )
+    image = _image(world, database, layout, packages, world.files)
     prober = Prober(image, data, worker, seed)
     probes = {tool.name: prober.probe(tool) for tool in world.tools}
 
@@ -187,19 +186,12 @@ def _import(build: _Build, worker: SandboxWorker, seed: int, retrieved_at: str) 
         layout, _ = infer_layout(world.files, world.folder, logs, names)
         data = _data(world, layout)
         database = _database(world, data, layout)
-        image = _image(
-            world, database, build_file_snapshot(database, world.files, world.code, layout, packages), world.tools
-        )
+        image = _image(world, database, layout, packages, world.files)
         prober = Prober(image, data, worker, seed)
         probes = {tool.name: prober.probe(tool) for tool in world.tools}
 
     damaged = {path: b"{" if layout_has(layout, path) else raw for path, raw in world.files.items()}
-    broken = Prober(
-        _image(world, database, build_file_snapshot(database, damaged, world.code, layout, packages), world.tools),
-        data,
-        worker,
-        seed,
-    )
+    broken = Prober(_image(world, database, layout, packages, damaged), data, worker, seed)
     known = frozenset(_texts(world))
     shapes = {spec["name"]: spec["shape"] for spec in specs_of(layout)}
     kept = _healthy(build, data, probes, prober, broken, known, shapes)
@@ -388,11 +380,7 @@ def _questions(
     for question in build.world.questions:
         replayed = replay_question(build.env_id, question, tools, prober, known)
         for fault in replayed.faults:
-            severity = (
-                "repaired"
-                if fault in ("baked_value", "answer_is_last_output") or replayed.recomputed_answer
-                else "fatal"
-            )
+            severity = "repaired" if replayed.recomputed_answer else "fatal"
             build.find(
                 f"question {question.number}", fault, severity, _SAID[fault],
                 reference=replayed.reference_answer[:400], recomputed=replayed.recomputed_answer[:400],

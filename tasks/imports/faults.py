@@ -168,11 +168,11 @@ def _inventing(
         for path, item in objects(probe.observation):
             texts = [v for v in item.values() if isinstance(v, str) and len(v) > 2]
             given = set(map(str, scalars(probe.arguments)))
-            if path.endswith("[]") and len(item) >= 3 and len(texts) >= 2:
-                if not any(text in known or text in given for text in texts):
-                    shown = {"arguments": probe.arguments, "record": _short(item)}
-                    yield Judgement("invents_rows", "fatal", "it returns records that are in no file", shown)
-                    return
+            listed = path.endswith("[]") and len(item) >= 3 and len(texts) >= 2
+            if listed and not any(text in known or text in given for text in texts):
+                shown = {"arguments": probe.arguments, "record": _short(item)}
+                yield Judgement("invents_rows", "fatal", "it returns records that are in no file", shown)
+                return
     keys = [
         name
         for name in probes.tool.parameters["required"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 _TYPES = {
@@ -10,17 +11,8 @@ _TYPES = {
 }  # fmt: skip
 _KNOWN = ("string", "integer", "number", "boolean", "array", "object", "null")
 _KEPT = (
-    "description",
-    "enum",
-    "default",
-    "minimum",
-    "maximum",
-    "minItems",
-    "maxItems",
-    "pattern",
-    "format",
-    "examples",
-)
+    "description", "enum", "default", "minimum", "maximum", "minItems", "maxItems", "pattern", "format", "examples",
+)  # fmt: skip
 
 
 def argument_schema(schema: Any) -> dict[str, Any]:
@@ -58,7 +50,7 @@ def native(schema: Any) -> dict[str, Any]:
     found: dict[str, Any] = {key: schema[key] for key in _KEPT if key in schema}
     if not isinstance(found.get("enum", []), list):
         del found["enum"]
-    if not isinstance(found.get("pattern", ""), str):
+    if "pattern" in found and not _compiles(found["pattern"]):
         del found["pattern"]
     types = schema.get("type")
     names = [
@@ -78,3 +70,11 @@ def native(schema: Any) -> dict[str, Any]:
         if isinstance(schema.get(several), list):
             found["anyOf"] = [native(option) for option in schema[several]]
     return found
+
+
+def _compiles(pattern: Any) -> bool:
+    try:
+        re.compile(pattern)
+        return True
+    except (re.error, TypeError):
+        return False

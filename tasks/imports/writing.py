@@ -1,4 +1,4 @@
-"""Infer what a foreign writing tool does from the changes that its probes left: an action of the schema, if it is one."""
+"""Infer what a foreign writing tool does from the changes that its probes left: an action, if it is one."""
 
 from __future__ import annotations
 

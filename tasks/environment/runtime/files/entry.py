@@ -10,17 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _GENERIC = ("execute", "run", "call", "invoke", "handler", "handle", "main", "tool", "forward", "__call__")
-_ONE_OBJECT = (
-    "args",
-    "arguments",
-    "params",
-    "parameters",
-    "payload",
-    "inputs",
-    "input_data",
-    "kwargs",
-    "data",
-    "request",
+_ONE_OBJECT = frozenset(
+    ("args", "arguments", "params", "parameters", "payload", "inputs", "input_data", "kwargs", "data", "request")
 )
 
 
