@@ -307,11 +307,11 @@ def regenerate_environment(
 
 
 def assign_splits(store_uri: str, seed: int) -> None:
-    """Write the split of every accepted environment into its row."""
+    """Write the split of every accepted environment into its row; those that are for measuring only keep theirs."""
     from tasks.arena import split_environments
 
     store = open_store(store_uri)
-    accepted = environment_rows(store, "accepted")
+    accepted = [row for row in environment_rows(store, "accepted") if row.split != "test"]
     splits = split_environments(accepted, seed)
     for row in accepted:
         if row.split != splits[row.env_id]:

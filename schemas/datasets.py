@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas import environment, episode, task, theme, tool, yields
+from schemas import environment, episode, imports, task, theme, tool, yields
 from schemas.base import Record
 
 
@@ -46,6 +46,10 @@ _ALL = (
             ("round", "arm", "purpose", "policy_id", "task_id", "attempt"), "Attempts in the arena."),
     Dataset("diagnoses", episode.Diagnosis, 1, "round", ("guideline_id",), "Weak environments and guidelines."),
     Dataset("model_calls", episode.ModelCall, 1, "stage", ("call_id",), "What calls of chat models cost."),
+    Dataset("import_findings", imports.ImportFinding, 1, "environment", ("env_id", "subject", "fault"),
+            "Faults found in worlds that others made."),
+    Dataset("imported_questions", imports.ImportedQuestion, 1, "environment", ("env_id", "number"),
+            "Others' questions with their chains replayed and answers worked out again."),
     Dataset("quality_results", episode.QualityResult, 1, "audit", ("dataset", "expectation", "column"),
             "Outcomes of the data contracts' expectations."),
 )  # fmt: skip

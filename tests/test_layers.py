@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("store", "environment", "sandbox", "rollout", "policies", "models", "serve")
-STAGES = ("themes", "mining", "coding", "taxonomy", "synthesis", "training", "arena", "quality", "report")
+STAGES = ("themes", "mining", "coding", "taxonomy", "synthesis", "training", "arena", "quality", "report", "imports")
 OURS = ("flows", "tasks", "schemas")
 
 

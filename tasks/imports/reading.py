@@ -332,8 +332,9 @@ def _aggregate(data: Data, probes: ToolProbes, done: Sequence[Probe], seen: Any)
             if not options or (len(results) < _ENOUGH and len(relevant) < 3):
                 continue
             path, meaning, of = sorted(options, key=lambda o: (o[2] not in probes.tool.name, len(o[0]), o))[0]
+            whole = all(isinstance(dict(numbers(probe.observation)).get(path), int) for probe in relevant)
             output = ToolField(
-                path=path, type="integer" if meaning == "count" else "number", meaning=meaning,
+                path=path, type="integer" if whole else "number", meaning=meaning,
                 of=f"{table.name}.{of}" if of else table.name,
             )  # fmt: skip
             inputs = (_input(probes, name, table, column, "equals"),)

@@ -242,6 +242,9 @@ class _Narrator:
             return "integer"
         if statistic == "average":
             return "number"
+        tool = self.draft.atlas.tools[self.draft.calls[ask.step].tool]
+        if statistic and any(field.path == ask.reference and field.type == "number" for field in tool.outputs):
+            return "number"
         found = self.draft.atlas.column(f"{table}.{column}")
         kind = found.type if found is not None else "string"
         return kind if kind in ("integer", "number", "boolean") else "string"

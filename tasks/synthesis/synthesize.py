@@ -95,6 +95,7 @@ def synthesize(
     guideline_id: str = "",
     worker: SandboxWorker | None = None,
     max_candidates: int | None = None,
+    lengths: dict[int, int] | None = None,
 ) -> SynthesisResult:
     """Return up to `n` trusted tasks for an environment.
 
@@ -111,6 +112,7 @@ def synthesize(
         arm, guideline_id: recorded in the tasks.
         worker: a running sandbox worker to use as the main one; two more are started for the replays.
         max_candidates: how many candidates to try at most.
+        lengths: aimed lengths of chains -> weight; None: by `min_calls`.
 
     Raises:
         ValueError: if the snapshot cannot be read.
@@ -126,7 +128,7 @@ def synthesize(
     limit = max_candidates if max_candidates is not None else CANDIDATES_PER_TASK * n + 10
     index = 0
     kinds = fitting_kinds(writer.atlas, kinds, skills)
-    lengths = WIDE_LENGTHS if min_calls < min(LENGTHS) else LENGTHS
+    lengths = lengths or (WIDE_LENGTHS if min_calls < min(LENGTHS) else LENGTHS)
     with Bench(image, worker) as bench:
         attacker = Attacker(bench, writer.atlas, signatures, database.env_id)
         judge = _Judge(bench, writer.atlas, signatures, database.env_id, min_calls, max_calls, attacker)
