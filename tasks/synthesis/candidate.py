@@ -27,6 +27,7 @@ class Candidate:
         choices: fields whose answer may stand in the prompt, since they choose among things that it names.
         refusals: how many of the oracle's calls must be refused.
         after: what the schema's rules say of rows that end other than they began: (table, key) -> row. None: unknown.
+        withheld: tools that the task must not offer, since they would make it another one.
         bounds: fewest and most calls, if other than the caller's.
         classes: decline, multi_turn; whether it is long shows when it is executed.
         user: whom to ask for what the prompt leaves open.
@@ -44,6 +45,7 @@ class Candidate:
     choices: frozenset[str] = frozenset()
     refusals: int = 0
     after: Mapping[tuple[str, Any], Mapping[str, Any]] | None = None
+    withheld: frozenset[str] = frozenset()
     bounds: tuple[int, int] | None = None
     classes: tuple[TaskClass, ...] = ()
     user: SimulatedUser | None = None

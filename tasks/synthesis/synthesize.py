@@ -227,6 +227,7 @@ class _Judge:
 def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, tools: tuple[str, ...]) -> AgentTask:
     """Return the task of an executed candidate, offering some of `tools`; difficulty and kill rate are still open."""
     task_id = "task-" + content_hash([env_id, candidate.oracle, candidate.prompt])[:16]
+    tools = tuple(name for name in tools if name not in candidate.withheld)
     return AgentTask(
         task_id=task_id,
         env_id=env_id,

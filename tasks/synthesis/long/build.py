@@ -14,11 +14,17 @@ from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.families.kit import Kit, Link
 from tasks.synthesis.gates import numbers_in
 from tasks.synthesis.long.desk import Desk
+from tasks.synthesis.long.families.adjust import adjust
+from tasks.synthesis.long.families.all_or_none import all_or_none
+from tasks.synthesis.long.families.follow_up import follow_up
 from tasks.synthesis.long.families.pipeline import pipeline
+from tasks.synthesis.long.families.plan import plan
+from tasks.synthesis.long.families.rebook import rebook
 from tasks.synthesis.long.families.triage import triage
 from tasks.synthesis.long.outcome import Outcome, settle
 from tasks.synthesis.long.playbook import Playbook
 from tasks.synthesis.long.prose import tell
+from tasks.synthesis.long.reading import free_finders
 from tasks.synthesis.long.script import Script, compile_playbook
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.prompt import Speaker
@@ -44,6 +50,11 @@ class LongFamily:
 LONG_FAMILIES: tuple[LongFamily, ...] = (
     LongFamily("triage", triage, ("loop", "conditional", "transition", "search")),
     LongFamily("pipeline", pipeline, ("loop", "conditional", "transition", "search")),
+    LongFamily("plan", plan, ("loop", "conditional", "aggregation", "transition", "search")),
+    LongFamily("adjust", adjust, ("loop", "conditional", "update", "search")),
+    LongFamily("rebook", rebook, ("loop", "create", "transition", "search")),
+    LongFamily("follow_up", follow_up, ("loop", "create", "search")),
+    LongFamily("all_or_none", all_or_none, ("loop", "decline", "conditional", "join", "transition", "search", "get")),
 )
 
 
@@ -127,6 +138,7 @@ def candidate_of(desk: Desk, family: LongFamily, drawn: Drawn) -> Candidate:
         refusals=1 if declined else len(outcome.codes),
         after={} if declined else outcome.state(),
         bounds=(LEAST, MOST),
+        withheld=withheld(desk, playbook),
         classes=("decline",) if declined else (),
     )
 
@@ -157,4 +169,16 @@ def work_out(desk: Desk, playbook: Playbook) -> Drawn | None:
                                     and not done):  # fmt: skip
         return None
     script = compile_playbook(desk.kit, playbook, outcome.rows)
-    return None if script is None else Drawn(playbook, outcome, script)
+    if script is None or script.tools & withheld(desk, playbook):
+        return None
+    return Drawn(playbook, outcome, script)
+
+
+def withheld(desk: Desk, playbook: Playbook) -> frozenset[str]:
+    """Return the tools that the task does not offer: those that list what is to be read one by one."""
+    if not playbook.one_by_one:
+        return frozenset()
+    paths = [path for case in playbook.cases for test in case.tests for path in test.paths if "." in path]
+    references = {playbook.table.column(path.partition(".")[0]).references for path in paths}
+    tables = {reference.partition(".")[0] for reference in references}
+    return frozenset(tool.name for table in tables for tool in free_finders(desk.atlas, table))

@@ -31,7 +31,9 @@ class Outcome:
             rows = self.refused if stat.which == "refused" else self.rows
             if stat.which == "done":
                 rows = [row for case in stat.cases for row in self.done[case]]
-            if stat.kind == "code":
+            if stat.kind == "flag":
+                found[stat.name] = not self.codes
+            elif stat.kind == "code":
                 found[stat.name] = self.codes[0] if self.codes else ""
             elif stat.kind == "count":
                 found[stat.name] = len(rows)

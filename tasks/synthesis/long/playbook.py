@@ -14,7 +14,7 @@ from schemas.database import Action, Column, Table
 from schemas.tool import Tool
 from tasks.synthesis.atlas import Row
 
-Operator = Literal["equals", "differs", "at_least", "at_most", "in"]
+Operator = Literal["equals", "differs", "at_least", "at_most", "above", "below", "in"]
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,13 @@ class Stat:
     """One field of the report.
 
     Attributes:
-        kind: count | total (of `measure`) | code (of a refusal).
+        kind: count | total (of `measure`) | code (of a refusal) | flag (whether all was done).
         name: the answer field.
         which: all records | those "done" in `cases` | those "refused" in any case.
         cases: with "done", the numbers of the cases.
     """
 
-    kind: Literal["count", "total", "code"]
+    kind: Literal["count", "total", "code", "flag"]
     name: str
     which: Literal["all", "done", "refused"] = "all"
     cases: tuple[int, ...] = ()
@@ -149,7 +149,7 @@ class Playbook:
         cap: a limit, if there is one.
         stats: what is reported.
         careful: all or nothing: if one record may not be moved, none is, and the report says why.
-        entries: with the family "reconcile", (record, value) pairs of the other source.
+        one_by_one: what stands behind references is read row by row, as no tool that lists it is offered.
     """
 
     family: str
@@ -162,7 +162,7 @@ class Playbook:
     cap: Cap | None = None
     stats: tuple[Stat, ...] = ()
     careful: bool = False
-    entries: tuple[tuple[Named, Any], ...] = ()
+    one_by_one: bool = False
 
     @property
     def moves(self) -> tuple[Move, ...]:

@@ -124,6 +124,8 @@ class _Teller:
             return self.say("act_update", verb=move.action.verb, values=listing(values))
         noun = self.desk.atlas.tables[move.action.table].noun
         parts = [self.say("create_value", column=relation(g.column.name), value=self._given(move, g)) for g in stated]
+        same = [relation(g.column.name) for g in move.given if g.path and g.path != self.table.key]
+        parts += [self.say("create_same", columns=listing(same))] if same else []
         return self.say("act_create", verb=move.action.verb, noun=noun, details=f" {listing(parts)}" if parts else "")
 
     def _given(self, move: Move, given: Given) -> str:
@@ -181,6 +183,8 @@ class _Teller:
     def _field(self, stat: Stat) -> AnswerField:
         values = {"noun": self.table.noun, "nouns": self.table.nouns, "measure": words(stat.measure)}
         playbook = self.playbook
+        if stat.kind == "flag":
+            return self.kit.field(stat.name, "boolean", "true if it was carried out for all of them, else false")
         if stat.kind == "code":
             return self.kit.field(stat.name, "string", self.say("long_stat_code", **values))
         case = playbook.cases[stat.cases[0]] if stat.cases else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,8 @@ from tasks.synthesis.families.kit import Kit, label_finder, list_name
 from tasks.synthesis.filters import SHOWN, argument_value, row_columns, row_prefix
 from tasks.synthesis.long.playbook import Named, Test
 
-OPERATORS = {"equals": "==", "differs": "!=", "at_least": ">=", "at_most": "<=", "in": "in"}
+OPERATORS = {"equals": "==", "differs": "!=", "at_least": ">=", "at_most": "<=", "in": "in", "above": ">", "below": "<"}
+_ORDERED = {"at_least": operator.ge, "at_most": operator.le, "above": operator.gt, "below": operator.lt}
 
 
 @dataclass(frozen=True)
@@ -116,15 +118,17 @@ class Reader:
     def _narrowed(self, tests: Sequence[Test]) -> list[str]:
         return [f"rows = [row for row in rows if {self.tests(tests)}]"] if tests else []
 
-    def related(self, table: Table, reference: str, columns: set[str], rows: Sequence[Row]) -> Reading | None:
+    def related(
+        self, table: Table, reference: str, columns: set[str], rows: Sequence[Row], one_by_one: bool = False
+    ) -> Reading | None:
         """Return the lines that leave in `by_REFERENCE` the rows that `rows` refer to, by key; None if they cannot be
-        read with those columns."""
+        read with those columns. `one_by_one` forbids to list them."""
         target, _, key = table.column(reference).references.partition(".")
         other = self.atlas.tables[target]
         if other.key != key or any(row.get(reference) is None for row in rows):
             return None
         name, distinct = f"by_{reference}", {row[reference] for row in rows}
-        for tool in free_finders(self.atlas, target):
+        for tool in free_finders(self.atlas, target) if not one_by_one else ():
             size = shows_all(self.atlas, tool, self.atlas.rows[target])
             if size is not None and {*columns, key} <= row_columns(tool) and len(distinct) > 1:
                 given = f", {size}" if size else ""
@@ -177,14 +181,14 @@ class Reader:
         return f"{self.cell(test.path)} {OPERATORS[test.operator]} {right}"
 
 
-def meets(operator: str, left: Any, right: Any) -> bool:
+def meets(compare: str, left: Any, right: Any) -> bool:
     """Say whether two cells compare so; an empty cell compares with nothing."""
     if left is None or right is None:
         return False
-    if operator == "equals":
+    if compare == "equals":
         return bool(left == right)
-    if operator == "differs":
+    if compare == "differs":
         return bool(left != right)
-    if operator == "in":
+    if compare == "in":
         return left in right
-    return bool(left >= right) if operator == "at_least" else bool(left <= right)
+    return bool(_ORDERED[compare](left, right))

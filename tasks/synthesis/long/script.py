@@ -111,7 +111,7 @@ class _Compiler:
         lines: list[str] = []
         calls, tools = 0, frozenset[str]()
         for reference, columns in sorted(wanted.items()):
-            found = self.reader.related(playbook.table, reference, columns, self.rows)
+            found = self.reader.related(playbook.table, reference, columns, self.rows, playbook.one_by_one)
             if found is None:
                 return None
             lines += found.lines
@@ -182,7 +182,9 @@ class _Compiler:
         report = {stat.name: self._stat(stat) for stat in self.playbook.stats}
         declined = dict(report)
         for stat in self.playbook.stats:
-            if stat.kind == "code":
+            if stat.kind == "flag":
+                declined[stat.name] = "False"
+            elif stat.kind == "code":
                 declined[stat.name] = f"{self._call(move, 'blocked[0]')}['error']['code']"
         fields = ", ".join(f"{name!r}: {value}" for name, value in declined.items())
         self.lines += [
@@ -207,6 +209,8 @@ class _Compiler:
         return self.reader.value(argument_value(field, given.value), given.topic)
 
     def _stat(self, stat: Stat) -> str:
+        if stat.kind == "flag":
+            return "True"
         if stat.kind == "code":
             return "codes[0] if codes else ''"
         rows = {"all": "rows", "refused": "refused"}.get(stat.which) or " + ".join(f"done_{k}" for k in stat.cases)
