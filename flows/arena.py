@@ -13,7 +13,7 @@ from prefect.events import emit_event
 from flows.evaluation import evaluate_policies, trajectories_of
 from flows.policies import current_policy
 from flows.runtime import default_store, workers
-from flows.synthesize import per_environment, run_synthesis, tasks_of
+from flows.synthesize import kinds_in_turn, per_environment, run_synthesis, tasks_of
 from schemas.base import canonical_json
 from schemas.episode import ArenaResult, Diagnosis
 from schemas.settings import DEFAULTS, Settings
@@ -55,7 +55,9 @@ def ensure_tasks(store_uri: str, number: int, settings: Settings, diagnosis: boo
         if missing:
             jobs[row.env_id] = missing
     if jobs:
-        run_synthesis(store_uri, f"Arena tasks of round {number}", jobs, settings.seed + 100_000 * (number + 1))
+        seed = settings.seed + 100_000 * (number + 1)
+        options = {env_id: {"kinds": kinds_in_turn(settings.long_share)} for env_id in jobs}
+        run_synthesis(store_uri, f"Arena tasks of round {number}", jobs, seed, options)
 
 
 def diagnose_round(store_uri: str, number: int, settings: Settings) -> list[Diagnosis]:

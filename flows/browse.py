@@ -37,10 +37,11 @@ def listing(store: str, what: str) -> list[dict[str, Any]]:
                 "task_id": t.task_id,
                 "use": t.split,
                 "kind": t.kind,
+                "class": " ".join(t.classes),
                 "calls": t.oracle_calls,
                 "shortest": t.shortest_found,
                 "difficulty": t.difficulty,
-                "prompt": t.prompt[:90],
+                "prompt": " ".join(t.prompt.split())[:90],
             }
             for key in keys
             for t in read_dataset(objects, "agent_tasks", key)

@@ -9,7 +9,9 @@ from typing import Any
 from flows.browse import find_task
 from flows.console import out
 from schemas.task import AgentTask
+from tasks.dialogue import ASK_USER, User, answers, rule_user
 from tasks.environment import EnvironmentImage, shaped_reward, verify
+from tasks.rollout import ToolSignature, first_view
 from tasks.sandbox import Episode, SandboxError, SandboxWorker
 from tasks.store import load_environment, open_store
 
@@ -51,7 +53,9 @@ def play(store: str, identifier: str, seed: int = 0) -> bool:
     """
     task = find_task(store, identifier)
     world = load_environment(open_store(store), task.env_id)
-    tools = {tool.name: tool for tool in world.tools if tool.name in task.tools}
+    signatures = [ToolSignature.of(tool) for tool in world.tools]
+    tools = {tool.name: tool for tool in first_view(task, signatures).tools}
+    user = rule_user(task, seed)
     out.print(_task_text(task), markup=False)
     out.print(HELP, markup=False)
     with SandboxWorker() as worker:
@@ -83,14 +87,17 @@ def play(store: str, identifier: str, seed: int = 0) -> bool:
                     if verdict is not None:
                         return verdict
                 elif command in tools:
-                    calls += _call(episode, command, rest)
+                    calls += _call(episode, command, rest, user)
                 else:
                     out.print(f"no tool or command {command!r}\n{HELP}", markup=False)
 
 
-def _call(episode: Episode, tool: str, words: list[str]) -> int:
+def _call(episode: Episode, tool: str, words: list[str], user: User | None) -> int:
     try:
-        out.print_json(data=episode.call(tool, parse(words)))
+        if tool == ASK_USER and user is not None:
+            out.print_json(data=answers(user)(parse(words)))
+        else:
+            out.print_json(data=episode.call(tool, parse(words)))
         return 1
     except (ValueError, SandboxError) as error:
         out.print(str(error), markup=False)

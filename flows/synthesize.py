@@ -57,7 +57,7 @@ def make_tasks(
 
     store = open_store(store_uri)
     world = load_environment(store, env_id)
-    options = {"kinds": ("graph", "graph", "program"), "min_calls": 2, **options}
+    options = {"kinds": kinds_in_turn(0.0), "min_calls": 2, **options}
     marks = {name: options.pop(name) for name in ("arm", "guideline_id") if name in options}
     with measured() as cost:
         result = synthesise_tasks(
@@ -90,13 +90,16 @@ def make_tasks(
 def share(tasks: list[AgentTask], uses: Mapping[str, int]) -> dict[str, list[AgentTask]]:
     """Deal tasks to uses in proportion to what each wants, kind by kind, so that every use sees every kind.
 
-    At each step the use that is furthest behind its share gets the next task; the order of uses breaks ties.
+    At each step the use that is furthest behind its share gets the next task; the order of uses breaks ties. Long
+    tasks are not for RL: its rollouts are too few and too short to solve one by chance.
     """
     hands: dict[str, list[AgentTask]] = {use: [] for use in uses}
     for task_ in sorted(tasks, key=lambda t: (t.kind, t.template, t.task_id)):
         open_uses = [use for use in uses if len(hands[use]) < uses[use]]
+        if task_.template.startswith("long_"):
+            open_uses = [use for use in open_uses if use != "rl"]
         if not open_uses:
-            break
+            continue
         use = min(open_uses, key=lambda name: len(hands[name]) / uses[name])
         hands[use].append(task_)
     return hands
@@ -132,6 +135,21 @@ def make_tasks_task(
 def world_hash(row: Environment) -> str:
     """Return the hash of all that tasks of an environment depend on."""
     return content_hash([row.snapshot_sha256, row.database_sha256, row.tools_sha256])
+
+
+def kinds_in_turn(long_share: float) -> tuple[str, ...]:
+    """Return the kinds of task in the order in which they are written, over and over: two chains, then a program,
+    with long tasks at their share, spread evenly over twenty."""
+    places = 20
+    longs = round(long_share * places)
+    found, others = [], 0
+    for place in range(places):
+        if (place + 1) * longs // places > place * longs // places:
+            found.append("long")
+        else:
+            found.append(("graph", "graph", "program")[others % 3])
+            others += 1
+    return tuple(found)
 
 
 def per_environment(total: int, count: int) -> int:
@@ -214,7 +232,9 @@ def synthesize(store: str | None = None, settings: Settings = DEFAULTS) -> list[
     """Synthesise the tasks of all accepted environments. Returns counts by environment and use."""
     uri = open_store(store or default_store()).uri
     rows = environment_rows(open_store(uri), "accepted")
-    results = run_synthesis(uri, "Synthesise tasks", wanted_uses(rows, settings), settings.seed)
+    jobs = wanted_uses(rows, settings)
+    options = {env_id: {"kinds": kinds_in_turn(settings.long_share)} for env_id in jobs}
+    results = run_synthesis(uri, "Synthesise tasks", jobs, settings.seed, options)
     table = [{"env_id": r["env_id"], **r["made"], "rejected": r["rejected"]} for r in results]
     create_table_artifact(key="tasks", table=table, description="Accepted tasks by environment and use")
     show_funnel(uri)

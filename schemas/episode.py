@@ -72,6 +72,7 @@ class ArenaResult(Record):
     error_type: str = Field(default="", description="'' on success, else one of Diagnosis' error types")
     calls: int = 0
     oracle_calls: int = 0
+    classes: tuple[str, ...] = Field(default=(), description="the task's classes: long, decline, multi_turn")
 
 
 ErrorType = Literal[

@@ -22,6 +22,9 @@ class Settings(Record):
     development_tasks: int = Field(default=30, ge=1, description="tasks that settings and checkpoints are chosen on")
     diagnosis_tasks: int = Field(default=90, ge=1, description="tasks that the diagnosis looks at")
     arena_tasks: int = Field(default=312, ge=1, description="tasks of each arena round, over both splits")
+    long_share: float = Field(
+        default=0.15, ge=0, le=1, description="share of long candidates (7 calls or more) among those written"
+    )
     variants: int = Field(default=1, ge=0, description="seeded variants of each training environment, for practice")
     practice_tasks: int = Field(default=220, ge=1, description="executed oracle episodes an environment or variant")
     sft_processes: int = Field(default=2, ge=1, description="processes that share each step of the first SFT")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from schemas.base import Record
 
-Grouping = Literal["overall", "split", "category", "environment", "kind", "length"]
+Grouping = Literal["overall", "split", "category", "environment", "kind", "length", "class"]
 
 
 class SuccessRate(Record):
@@ -17,7 +17,7 @@ class SuccessRate(Record):
     round: int
     arm: str
     by: Grouping
-    group: str = Field(description="'all' for overall, else the split, category, env_id, kind or length bucket")
+    group: str = Field(description="'all' for overall, else the split, category, env_id, kind, length bucket or class")
     successes: int
     attempts: int
     rate: float = Field(description="successes / attempts")

@@ -116,7 +116,7 @@ class AgentTask(Record):
     template: str = Field(default="", description="which chain shape or program family it came from")
     skills: tuple[str, ...] = Field(default=(), description="tool kinds and program constructs that it exercises")
     writes: bool = False
-    classes: tuple[TaskClass, ...] = Field(default=(), description="what results are broken down by, beside the kind")
+    classes: tuple[str, ...] = Field(default=(), description="each a TaskClass: what results are broken down by")
     user: SimulatedUser | None = Field(default=None, description="whom to ask for what the prompt leaves open")
     difficulty: float | None = None
     pass_rates: dict[str, float] = {}

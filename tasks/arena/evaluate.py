@@ -108,6 +108,7 @@ def evaluate(
                 error_type="" if trajectory.success else classify_error(task, trajectory, writers),
                 calls=trajectory.calls,
                 oracle_calls=task.oracle_calls,
+                classes=task.classes,
             )
         )
     return EvaluationResult(results, trajectories)

@@ -9,17 +9,21 @@ from statistics import NormalDist
 from schemas.episode import ArenaResult
 from schemas.statistics import Grouping, SuccessRate
 
-LENGTH_BUCKETS: tuple[tuple[int, str], ...] = ((2, "1-2 calls"), (4, "3-4 calls"), (6, "5-6 calls"), (9, "7-9 calls"))
-LONGEST_BUCKET = "10+ calls"
+LENGTH_BUCKETS: tuple[tuple[int, str], ...] = (
+    (2, "1-2 calls"), (4, "3-4 calls"), (6, "5-6 calls"), (9, "7-9 calls"), (20, "10-20 calls"), (40, "21-40 calls"),
+)  # fmt: skip
+LONGEST_BUCKET = "41+ calls"
 
-_GROUPS: dict[Grouping, Callable[[ArenaResult], str]] = {
-    "overall": lambda result: "all",
-    "split": lambda result: result.environment_split,
-    "category": lambda result: result.category_l1,
-    "kind": lambda result: result.kind,
-    "length": lambda result: length_bucket(result.oracle_calls),
-    "environment": lambda result: result.env_id,
+_GROUPS: dict[Grouping, Callable[[ArenaResult], Sequence[str]]] = {
+    "overall": lambda result: ("all",),
+    "split": lambda result: (result.environment_split,),
+    "category": lambda result: (result.category_l1,),
+    "kind": lambda result: (result.kind,),
+    "length": lambda result: (length_bucket(result.oracle_calls),),
+    "class": lambda result: result.classes,
+    "environment": lambda result: (result.env_id,),
 }
+"""The groups that a result counts in; classes overlap, and a result may have none."""
 
 
 def wilson(successes: int, attempts: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -67,10 +71,10 @@ def success_rates(
         if result.purpose != purpose:
             continue
         for place, name in enumerate(by):
-            key = (result.round, result.arm, place, _GROUPS[name](result))
-            count = counts.setdefault(key, [0, 0])
-            count[0] += result.success
-            count[1] += 1
+            for group in _GROUPS[name](result):
+                count = counts.setdefault((result.round, result.arm, place, group), [0, 0])
+                count[0] += result.success
+                count[1] += 1
     rates = []
     for (round_, arm, place, group), (successes, attempts) in sorted(counts.items(), key=_order):
         low, high = wilson(successes, attempts, confidence)

@@ -107,12 +107,12 @@ def _task_charts(data: ReportData) -> list[Captioned]:
 
 
 def _arena_charts(data: ReportData) -> list[Captioned]:
-    """Return two charts on one scale: the whole with its splits, kinds and lengths, and the categories."""
+    """Return two charts on one scale: the whole with its splits, kinds, lengths and classes, and the categories."""
     classes = arm_classes(sorted({r.arm for r in data.rates}))
-    wide: tuple[Grouping, ...] = ("overall", "split", "kind", "length")
+    wide: tuple[Grouping, ...] = ("overall", "split", "kind", "length", "class")
     end = axis_end(r for r in data.rates if r.by in (*wide, "category"))
     found = []
-    for caption, groupings in (("By split, kind and length", wide), ("By category", ("category",))):
+    for caption, groupings in (("By split, kind, length and class", wide), ("By category", ("category",))):
         groups = [group for by in groupings for group in grouped(data, by)]
         if groups:
             found.append((caption, intervals(f"Success {caption.lower()}", groups, classes, end)))

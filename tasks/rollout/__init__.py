@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tasks.rollout.rollout import Attempt, episode_id, rollout, step_limit
-from tasks.rollout.view import Answer, Policy, ToolSignature, View, first_view
+from tasks.rollout.view import ASK_SIGNATURE, Answer, Policy, ToolSignature, View, first_view
 
 __all__ = [
+    "ASK_SIGNATURE",
     "Answer",
     "Attempt",
     "Policy",

@@ -9,6 +9,7 @@ from typing import Any
 from schemas.base import content_hash
 from schemas.episode import Step, Trajectory
 from schemas.task import AgentTask, Call
+from tasks.dialogue import ASK_USER, User, UserMaker, answers, rule_user
 from tasks.environment import EnvironmentImage, shaped_reward, verify
 from tasks.rollout.view import Answer, Policy, ToolSignature, View, first_view
 from tasks.sandbox import Episode, SandboxError, SandboxWorker
@@ -35,8 +36,8 @@ class Attempt:
 
 
 def step_limit(task: AgentTask) -> int:
-    """Return how many calls an attempt may make: six more than the oracle makes."""
-    return task.oracle_calls + 6
+    """Return how many calls an attempt may make: half as many again as the oracle makes, at least six more."""
+    return task.oracle_calls + max(6, task.oracle_calls // 2)
 
 
 def episode_id(policy_id: str, attempt: Attempt) -> str:
@@ -52,6 +53,7 @@ class _Open:
     view: View
     episode: Episode
     limit: int
+    user: User | None = None
     steps: list[Step] = field(default_factory=list)
     answer: dict[str, Any] | None = None
     error: str = ""
@@ -65,7 +67,9 @@ class _Open:
         if len(self.steps) >= self.limit:
             self.error, self.done = "step_limit", True
             return
-        if move.tool in self.attempt.task.tools:
+        if move.tool == ASK_USER and self.user is not None:
+            observation = answers(self.user)(move.arguments)
+        elif move.tool in self.attempt.task.tools:
             try:
                 observation = self.episode.call(move.tool, move.arguments)
             except SandboxError as error:
@@ -115,8 +119,9 @@ def _signatures(attempt: Attempt) -> tuple[ToolSignature, ...]:
 class _Pool:
     """Sandbox workers to spread episodes over: an environment stays with one worker, which has it loaded."""
 
-    def __init__(self, workers: Sequence[SandboxWorker]) -> None:
+    def __init__(self, workers: Sequence[SandboxWorker], users: UserMaker) -> None:
         self._workers = workers
+        self._users = users
         self._home: dict[str, SandboxWorker] = {}
 
     def begin(self, attempt: Attempt, max_calls: int | None) -> _Open:
@@ -128,6 +133,7 @@ class _Pool:
             first_view(attempt.task, _signatures(attempt)),
             worker.episode(attempt.seed, attempt.image, isolation=isolation),
             step_limit(attempt.task) if max_calls is None else max_calls,
+            self._users(attempt.task, attempt.seed),
         )
 
 
@@ -138,6 +144,7 @@ def rollout(
     *,
     workers: Sequence[SandboxWorker] | None = None,
     max_open: int = MAX_OPEN,
+    users: UserMaker = rule_user,
 ) -> list[Trajectory]:
     """Let a policy make attempts, each in an episode of its own, and judge them.
 
@@ -150,6 +157,7 @@ def rollout(
         max_calls: the most tool calls of an episode; None: `step_limit` of its task.
         workers: sandbox workers to use; None starts one for the time of this call.
         max_open: the most episodes open at the same time.
+        users: makes the user whom an episode's policy may ask, where the task has one; by rules, if not given.
 
     Returns:
         A trajectory for each attempt, in their order. A failing sandbox ends its episode with `error` set, never the
@@ -162,8 +170,8 @@ def rollout(
     """
     if workers is None:
         with SandboxWorker() as worker:
-            return rollout(policy, attempts, max_calls, workers=[worker], max_open=max_open)
-    pool = _Pool(workers)
+            return rollout(policy, attempts, max_calls, workers=[worker], max_open=max_open, users=users)
+    pool = _Pool(workers, users)
     waiting = list(enumerate(attempts))[::-1]
     under_way: dict[int, _Open] = {}
     finished: dict[int, Trajectory] = {}

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from schemas.episode import Step
 from schemas.task import AgentTask, AnswerField, Call
 from schemas.tool import Tool
+from tasks.dialogue import ASK_USER, DESCRIPTION, PARAMETERS
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,12 @@ class Policy(Protocol):
         ...
 
 
+ASK_SIGNATURE = ToolSignature(ASK_USER, DESCRIPTION, PARAMETERS, "user")
+"""How a policy sees that it may ask the user; only tasks that have one show it."""
+
+
 def first_view(task: AgentTask, tools: Sequence[ToolSignature]) -> View:
-    """Return the view at the start of a task, with the tools that the task allows in the task's order.
+    """Return the view at the start of a task, with the tools that the task allows in the task's order, then asking.
 
     Raises:
         ValueError: if a tool that the task names is not among `tools`.
@@ -67,4 +72,5 @@ def first_view(task: AgentTask, tools: Sequence[ToolSignature]) -> View:
     missing = [name for name in task.tools if name not in known]
     if missing:
         raise ValueError(f"task {task.task_id!r} allows tools that its environment lacks: {missing}")
-    return View(task.prompt, tuple(known[name] for name in task.tools), task.verifier.answer)
+    asking = (ASK_SIGNATURE,) if task.user is not None else ()
+    return View(task.prompt, (*(known[name] for name in task.tools), *asking), task.verifier.answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -88,8 +88,12 @@ class Episode:
         result, _ = self._request("run", encode_calls(calls), seconds=seconds, limit=limit)
         return make_steps(calls, result)
 
-    def script(self, source: str) -> ScriptOutcome:
+    def script(
+        self, source: str, outside: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None
+    ) -> ScriptOutcome:
         """Run a module's `solve(call)` in another process, which has no state; its calls are run and recorded here.
+
+        `outside` answers calls of these names in this process instead of the episode (a question to the user).
 
         Never raises for what the script or the tools do: `error` says it.
         """
@@ -106,8 +110,11 @@ class Episode:
                         return ScriptOutcome(None, tuple(steps), "protocol: malformed call")
                     if len(steps) >= self._limits.script_calls:
                         return ScriptOutcome(None, tuple(steps), f"more than {len(steps)} calls")
-                    left = deadline - time.monotonic()
-                    observation = self._call(tool, arguments, min(self._limits.wall_s, max(0.001, left)))
+                    if outside is not None and tool in outside:
+                        observation = outside[tool](arguments)
+                    else:
+                        left = deadline - time.monotonic()
+                        observation = self._call(tool, arguments, min(self._limits.wall_s, max(0.001, left)))
                     steps.append(Step(tool=tool, arguments=arguments, observation=observation))
                     script.send(dumps(["observation", observation]).encode())
                 elif kind == "answer" and len(message) == 2 and isinstance(message[1], dict):

@@ -31,6 +31,7 @@ class Candidate:
         bounds: fewest and most calls, if other than the caller's.
         classes: decline, multi_turn; whether it is long shows when it is executed.
         user: whom to ask for what the prompt leaves open.
+        guesses: users who would tell other values; what is done for them must not be right.
         seed: the seed that it was made from.
     """
 
@@ -49,6 +50,7 @@ class Candidate:
     bounds: tuple[int, int] | None = None
     classes: tuple[TaskClass, ...] = ()
     user: SimulatedUser | None = None
+    guesses: tuple[SimulatedUser, ...] = ()
     seed: int = 0
 
     @property

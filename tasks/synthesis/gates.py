@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from schemas.episode import Step
 from schemas.tool import Tool
+from tasks.dialogue import ASK_USER
 from tasks.environment import UnresolvedReference, resolve_references
 from tasks.synthesis.atlas import Atlas, options
 from tasks.synthesis.candidate import Candidate
@@ -14,6 +16,7 @@ from tasks.synthesis.draft import references
 from tasks.synthesis.replay import Run
 
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])(?!\.\d)")
+_QUOTED = re.compile(r'"([^"]+)"')
 _TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list}
 CENT = 0.011
 """Sums of prices may differ by rounding."""
@@ -105,12 +108,32 @@ def grounded(candidate: Candidate, run: Run, atlas: Atlas) -> str:
     seen: set[Any] = set()
     for number, step in enumerate(run.steps):
         tool = atlas.tools.get(step.tool)
+        if step.tool == ASK_USER:
+            if foreign := _not_asked_for(candidate, step, numbers, run):
+                return f"step {number}: the question holds {foreign}, which comes from nowhere"
+            reply = str(step.observation.get("reply", ""))
+            numbers |= numbers_in(reply)
+            seen.update(_QUOTED.findall(reply))
+            continue
         for name, argument in step.arguments.items():
             for value in scalars(argument):
                 if not is_grounded(value, candidate.prompt, numbers, seen, tool, name):
                     return f"step {number}: argument {name} = {value!r} of {step.tool} comes from nowhere"
         seen.update(value for value in scalars(step.observation) if value is not None)
     return ""
+
+
+def _not_asked_for(candidate: Candidate, step: Step, numbers: set[float], run: Run) -> str:
+    """Return a word of a question that the prompt does not hold; a count of rows may stand in it too."""
+    known = set(re.findall(r"\w+", candidate.prompt.lower()))
+    for word in re.findall(r"\w+", str(step.arguments.get("question", "")).lower()):
+        if word not in known and not (word.isdigit() and int(word) <= _most_rows(run)):
+            return repr(word)
+    return ""
+
+
+def _most_rows(run: Run) -> int:
+    return max((len(v) for s in run.steps for v in s.observation.values() if isinstance(v, list)), default=0)
 
 
 def is_grounded(value: Any, prompt: str, numbers: set[float], seen: set[Any], tool: Tool | None, name: str) -> bool:
@@ -151,6 +174,10 @@ def leak(candidate: Candidate, run: Run, atlas: Atlas) -> str:
     if found := re.search(r"\b[a-z0-9]+_[a-z0-9_]+\b", outside):
         return f"the prompt holds the schema name {found.group()}"
     numbers = numbers_in(outside)
+    for fact in candidate.user.facts if candidate.user is not None else ():
+        told = _QUOTED.findall(fact.says)
+        if any(f'"{value}"' in prompt for value in told) or (not told and numbers_in(fact.says) & numbers):
+            return f"the prompt holds what the user keeps back: {fact.topic}"
     for field in candidate.fields:
         value = (run.answer or {}).get(field.name)
         if field.name in candidate.choices or isinstance(value, bool) or value is None:

@@ -15,7 +15,7 @@ ORACLE_ID = "oracle"
 
 def oracle_trajectory(task: AgentTask, worker: SandboxWorker) -> Trajectory:
     """Execute a task's oracle in a fresh episode of the worker's environment, which must be the task's."""
-    return trajectory_of(task, execute(worker, task.oracle))
+    return trajectory_of(task, execute(worker, task.oracle, user=task.user))
 
 
 def trajectory_of(task: AgentTask, run: Run) -> Trajectory:

@@ -95,7 +95,9 @@ def _runs(worker: SandboxWorker, batch: Sequence[Candidate]) -> list[Run]:
     chains = [candidate.oracle for candidate in batch if not candidate.oracle.script]
     outcomes = iter(worker.run_episodes([(oracle.calls, 0) for oracle in chains], isolation="environment"))
     return [
-        execute(worker, candidate.oracle) if candidate.oracle.script else chain_run(candidate.oracle, next(outcomes))
+        execute(worker, candidate.oracle, user=candidate.user)
+        if candidate.oracle.script
+        else chain_run(candidate.oracle, next(outcomes))
         for candidate in batch
     ]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from schemas.base import canonical_json
 from schemas.episode import Step
-from schemas.task import Call, Change, Oracle
+from schemas.task import Call, Change, Oracle, SimulatedUser
+from tasks.dialogue import ASK_USER, RuleUser, answers
 from tasks.environment import EnvironmentImage, UnresolvedReference, resolve_references
 from tasks.sandbox import EpisodeOutcome, SandboxError, SandboxWorker
 
@@ -26,6 +27,11 @@ class Run:
     steps: tuple[Step, ...]
     changes: tuple[Change, ...]
     error: str = ""
+
+    @property
+    def tool_steps(self) -> tuple[Step, ...]:
+        """The steps less the questions to the user, which neither read nor change the state."""
+        return tuple(step for step in self.steps if step.tool != ASK_USER)
 
     def text(self) -> str:
         """Return the canonical JSON of all that a replay must reproduce."""
@@ -47,13 +53,14 @@ def answer_of(oracle: Oracle, steps: Sequence[Step]) -> dict[str, Any] | None:
         return None
 
 
-def execute(worker: SandboxWorker, oracle: Oracle, seed: int = 0) -> Run:
-    """Run an oracle, chain or script, in a fresh episode of the worker's environment."""
+def execute(worker: SandboxWorker, oracle: Oracle, seed: int = 0, user: SimulatedUser | None = None) -> Run:
+    """Run an oracle, chain or script, in a fresh episode of the worker's environment; a script may ask `user`."""
     if not oracle.script:
         return chain_run(oracle, worker.run_episode(oracle.calls, seed=seed))
     try:
         with worker.episode(seed=seed) as episode:
-            outcome = episode.script(oracle.script)
+            outside = {ASK_USER: answers(RuleUser(user))} if user is not None else None
+            outcome = episode.script(oracle.script, outside)
             return Run(outcome.answer, outcome.steps, episode.changes(), outcome.error)
     except SandboxError as error:
         return Run(None, (), (), str(error))
@@ -107,14 +114,14 @@ class Bench:
         """CPU seconds that the workers' sandboxes have used so far."""
         return sum(worker.cpu_s for worker in self.workers)
 
-    def execute(self, oracle: Oracle, seed: int = 0) -> Run:
+    def execute(self, oracle: Oracle, seed: int = 0, user: SimulatedUser | None = None) -> Run:
         """Run an oracle in the main worker."""
-        return execute(self.main, oracle, seed)
+        return execute(self.main, oracle, seed, user)
 
-    def disagreement(self, oracle: Oracle, run: Run, seed: int = 0) -> str:
+    def disagreement(self, oracle: Oracle, run: Run, seed: int = 0, user: SimulatedUser | None = None) -> str:
         """Replay an oracle in the other workers; return '' if all agree with `run`, else which differs."""
         for worker, (hash_seed, skew) in zip(self.workers[1:], REPLAYERS[1:], strict=True):
-            again = execute(worker, oracle, seed)
+            again = execute(worker, oracle, seed, user)
             if again.text() != run.text():
                 return f"a replay with hash seed {hash_seed} and clock {skew:+d} s differs"
         return ""

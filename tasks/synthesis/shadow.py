@@ -77,6 +77,8 @@ class Shadow:
             own, row = (table.name, key), dict(found)
             if action.kind == "transition" and row[action.status_column] not in action.from_states:
                 return "INVALID_STATE"
+        if any(self._column(table.name, name).unique for name in given):
+            raise Unclear(f"{action.name}: a value that must be the only one of its kind")
         seen = row | dict(given)
         for rule in action.rules:
             if not self._holds(action.table, seen, rule.path, rule.operator, rule.value):

@@ -200,7 +200,7 @@ class _Judge:
             return "off_target", f"exercises {candidate.skills}, wanted is one of {tuple(skills)}", None
         if oracle_key(candidate.oracle) in seen:
             return "duplicate", "a task with the same oracle is there already", None
-        run = self.bench.execute(candidate.oracle)
+        run = self.bench.execute(candidate.oracle, user=candidate.user)
         checks = (
             ("executes", lambda: gates.executes(candidate, run)),
             ("length", lambda: gates.length(candidate, run, *(candidate.bounds or (self.min_calls, self.max_calls)))),
@@ -209,7 +209,7 @@ class _Judge:
             ("matters", lambda: gates.matters(candidate, run, self.atlas)),
             ("grounded", lambda: gates.grounded(candidate, run, self.atlas)),
             ("leak", lambda: gates.leak(candidate, run, self.atlas)),
-            ("deterministic", lambda: self.bench.disagreement(candidate.oracle, run)),
+            ("deterministic", lambda: self.bench.disagreement(candidate.oracle, run, user=candidate.user)),
         )
         for gate, check in checks:
             if reason := check():
@@ -217,9 +217,13 @@ class _Judge:
         verifier = Verifier(
             answer=candidate.fields, expected_answer=dict(run.answer or {}), expected_changes=run.changes
         )
-        other = self.bench.execute(candidate.oracle, seed=1)
+        other = self.bench.execute(candidate.oracle, 1, candidate.user)
         if not verify(verifier, other.answer, other.changes).success:
             return "oracle_reward", "the oracle itself does not get full reward in an episode of another seed", None
+        guessed = [self.bench.execute(candidate.oracle, 0, user) for user in candidate.guesses]
+        right = sum(verify(verifier, guess.answer, guess.changes).success for guess in guessed)
+        if right * 2 > len(guessed):
+            return "user_needed", f"{right} of {len(guessed)} guesses at what the user keeps back are right", None
         task = make_task(candidate, run, verifier, self.env_id, tuple(s.name for s in self.signatures))
         return self.attacker.attack(task, run, rng)
 
@@ -233,7 +237,7 @@ def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, t
         env_id=env_id,
         kind=candidate.kind,
         prompt=candidate.prompt,
-        tools=offered_tools(candidate.oracle, run.steps, tools, random.Random(task_id)),
+        tools=offered_tools(candidate.oracle, run.tool_steps, tools, random.Random(task_id)),
         oracle=candidate.oracle,
         oracle_calls=len(run.steps),
         expected_answer=dict(run.answer or {}),

@@ -12,6 +12,7 @@ from schemas.base import Record, canonical_json
 from schemas.episode import Step, Trajectory
 from schemas.task import AgentTask, AnswerField
 from schemas.tool import Tool
+from tasks.rollout import ASK_SIGNATURE, ToolSignature
 from tasks.training.order import in_order_of_mention
 
 EXAMPLES = "examples.jsonl"
@@ -83,7 +84,7 @@ def prepare_sft(
                     env_id=task.env_id,
                     family=families.get(task.env_id, task.env_id),
                     prompt=task.prompt,
-                    tools=task.tools,
+                    tools=(*task.tools, *([ASK_SIGNATURE.name] if task.user is not None else [])),
                     fields=task.verifier.answer,
                     steps=steps,
                     answer=trajectory.answer,
@@ -97,7 +98,10 @@ def prepare_sft(
 
 def save_tools(tools: Mapping[str, Sequence[Tool]], workdir: Path) -> None:
     """Write what a policy sees of each environment's tools."""
-    seen = {env: [_signature(tool).model_dump(mode="json") for tool in group] for env, group in sorted(tools.items())}
+    seen = {
+        env: [_signature(tool).model_dump(mode="json") for tool in (*group, ASK_SIGNATURE)]
+        for env, group in sorted(tools.items())
+    }
     write_whole(workdir / TOOLS, canonical_json(seen).encode())
 
 
@@ -118,7 +122,7 @@ def read_tools(workdir: Path) -> dict[str, dict[str, Signature]]:
     return {env: {tool["name"]: Signature(**tool) for tool in tools} for env, tools in found.items()}
 
 
-def _signature(tool: Tool) -> Signature:
+def _signature(tool: Tool | ToolSignature) -> Signature:
     return Signature(name=tool.name, description=tool.description, parameters=tool.parameters, kind=tool.kind)
 
 

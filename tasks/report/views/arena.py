@@ -21,6 +21,9 @@ GROUP_LABELS: dict[tuple[str, str], str] = {
     ("split", "held_out"): "Held-out environments",
     ("kind", "graph"): "Graph tasks",
     ("kind", "program"): "Program tasks",
+    ("class", "long"): "Long tasks (7 calls or more)",
+    ("class", "decline"): "Tasks to decline",
+    ("class", "multi_turn"): "Tasks with a user to ask",
 }
 
 

@@ -21,6 +21,7 @@ from tasks.synthesis.long.families.pipeline import pipeline
 from tasks.synthesis.long.families.plan import plan
 from tasks.synthesis.long.families.rebook import rebook
 from tasks.synthesis.long.families.triage import triage
+from tasks.synthesis.long.kept import Kept, keep_back
 from tasks.synthesis.long.outcome import Outcome, settle
 from tasks.synthesis.long.playbook import Playbook
 from tasks.synthesis.long.prose import tell
@@ -30,10 +31,12 @@ from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.prompt import Speaker
 from tasks.synthesis.shadow import Unclear
 
-BANDS = {(7, 12): 3, (13, 24): 5, (25, 40): 4, (41, 72): 4}
+BANDS = {(7, 12): 3, (13, 24): 4, (25, 40): 4, (41, 72): 6}
 """(fewest, most) calls of a long task -> how often it is wanted."""
 LEAST, MOST = 7, 96
 """Calls of a long task, in which no task ends that was meant for a band."""
+MULTI_TURN = 0.3
+"""The share of long tasks whose user keeps something back, where there is something to keep back."""
 TRIES = 14
 """Playbooks that are looked at before a family gives up."""
 
@@ -108,7 +111,7 @@ def without_leaks(desk: Desk, drawn: Drawn) -> tuple[Drawn, str, tuple[AnswerFie
         prompt, fields = tell(desk, drawn.playbook)
         numbers = numbers_in(re.sub(r'"[^"]*"', '""', prompt))
         answer = drawn.outcome.answer(drawn.playbook)
-        kept = tuple(stat for stat in drawn.playbook.stats if isinstance(answer[stat.name], str)
+        kept = tuple(stat for stat in drawn.playbook.stats if isinstance(answer[stat.name], str | bool)
                      or float(answer[stat.name]) not in numbers)  # fmt: skip
         if len(kept) == len(fields) or not kept:
             break
@@ -121,6 +124,9 @@ def without_leaks(desk: Desk, drawn: Drawn) -> tuple[Drawn, str, tuple[AnswerFie
 
 def candidate_of(desk: Desk, family: LongFamily, drawn: Drawn) -> Candidate:
     """Write a drawn playbook down as a candidate."""
+    kept = None
+    if desk.rng.random() < MULTI_TURN:
+        drawn, kept = _with_user(desk, drawn)
     drawn, prompt, fields = without_leaks(desk, drawn)
     playbook, outcome = drawn.playbook, drawn.outcome
     kinds = {desk.atlas.tools[tool].kind for tool in drawn.script.tools}
@@ -139,8 +145,19 @@ def candidate_of(desk: Desk, family: LongFamily, drawn: Drawn) -> Candidate:
         after={} if declined else outcome.state(),
         bounds=(LEAST, MOST),
         withheld=withheld(desk, playbook),
-        classes=("decline",) if declined else (),
+        classes=(*(("decline",) if declined else ()), *(("multi_turn",) if kept is not None else ())),
+        user=kept.user if kept is not None else None,
+        guesses=kept.guesses if kept is not None else (),
     )
+
+
+def _with_user(desk: Desk, drawn: Drawn) -> tuple[Drawn, Kept | None]:
+    """Return a drawn playbook that keeps values back, and who knows them; as it is if it has none to keep back."""
+    kept = keep_back(desk, drawn.playbook, len(drawn.outcome.rows))
+    script = compile_playbook(desk.kit, kept.playbook, drawn.outcome.rows) if kept is not None else None
+    if kept is None or script is None:
+        return drawn, None
+    return Drawn(kept.playbook, drawn.outcome, script), kept
 
 
 def draw(desk: Desk, family: LongFamily) -> Drawn | None:

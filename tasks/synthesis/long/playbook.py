@@ -149,6 +149,7 @@ class Playbook:
         cap: a limit, if there is one.
         stats: what is reported.
         careful: all or nothing: if one record may not be moved, none is, and the report says why.
+        counted: the topic for which the user wants to hear how many records there are, "" for none.
         one_by_one: what stands behind references is read row by row, as no tool that lists it is offered.
     """
 
@@ -163,6 +164,7 @@ class Playbook:
     stats: tuple[Stat, ...] = ()
     careful: bool = False
     one_by_one: bool = False
+    counted: str = ""
 
     @property
     def moves(self) -> tuple[Move, ...]:

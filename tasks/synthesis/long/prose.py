@@ -100,6 +100,8 @@ class _Teller:
             notes.append(self.say(kind, noun=self.table.noun, nouns=self.table.nouns, act=act))
         notes += self._namesakes()
         asked = [f'"{topic}"' for topic in topics(playbook)]
+        if playbook.counted:
+            notes.append(self.say("long_ask_count", topic=f'"{playbook.counted}"', nouns=self.table.nouns))
         if asked:
             notes.append(self.say("long_ask", topics=listing([f"the {topic}" for topic in asked])))
         return notes
@@ -180,6 +182,11 @@ class _Teller:
             return f"{words(rest)} of the {relation(first)}"
         return relation(first) if self.table.column(first).references else words(first)
 
+    def _rule(self, case: Case) -> str:
+        """Return which of the rules that the prompt lists a case is, in words."""
+        place = self.playbook.cases.index(case)
+        return "last" if not case.tests else ("first", "second", "third", "fourth")[place]
+
     def _field(self, stat: Stat) -> AnswerField:
         values = {"noun": self.table.noun, "nouns": self.table.nouns, "measure": words(stat.measure)}
         playbook = self.playbook
@@ -203,6 +210,8 @@ class _Teller:
         elif playbook.family == "pipeline":
             kind = "long_stat_through" if lenient else "long_stat_from"
             text = self.say(kind, state=literal(case.tests[0].value), **values)
+        elif len([other for other in playbook.cases if other.moves and _verb(other) == verb]) > 1:
+            text = self.say("long_stat_rule", rule=self._rule(case), **values)
         else:
             text = self.say("long_stat_done" if lenient else "long_stat_count", verb=verb, **values)
         return self.kit.field(stat.name, "integer", text)

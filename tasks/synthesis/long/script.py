@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tasks.dialogue import ASK_USER
 from tasks.synthesis.atlas import Row
 from tasks.synthesis.families.kit import Kit
 from tasks.synthesis.filters import argument_value
 from tasks.synthesis.long.playbook import Case, Given, Move, Named, Playbook, Stat
 from tasks.synthesis.long.reading import Reader, Reading
-
-ASK = "ask_user"
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,9 @@ class _Compiler:
 
     def compile(self) -> Script | None:
         for topic, value in self.topics.items():
-            self.lines += ask_lines(self.told[topic], topic, value)
-            self.reads += 1
+            if topic != self.playbook.counted:
+                self.lines += ask_lines(self.told[topic], repr(topic), value)
+        self.reads += len(self.topics)
         playbook = self.playbook
         parties = list({id(p.row): p for p in _named(playbook)}.values())
         steps = [self._parties(parties), self.reader.rows(playbook.table, self._listed_tests())]
@@ -128,6 +128,9 @@ class _Compiler:
             self.lines.append("codes = []")
         if playbook.careful:
             self._careful()
+        if playbook.counted:
+            topic = playbook.counted
+            self.lines += ask_lines(self.told[topic], f"f'{{len(rows)}} {topic}'", self.topics[topic])
         if playbook.cap is not None:
             self.lines.append("sums = {}")
         self.lines.append("for row in rows:")
@@ -240,9 +243,9 @@ def topics(playbook: Playbook) -> dict[str, object]:
     return found
 
 
-def ask_lines(variable: str, topic: str, value: object) -> list[str]:
-    """Return the script lines that ask for a topic and take the value out of the reply."""
-    reply = f"call({ASK!r}, question={topic!r})['reply']"
+def ask_lines(variable: str, question: str, value: object) -> list[str]:
+    """Return the script lines that ask a question (an expression) and take the value out of the reply."""
+    reply = f"call({ASK_USER!r}, question={question})['reply']"
     if isinstance(value, str):
         return [f'{variable} = re.search(r\'"([^"]+)"\', {reply}).group(1)']
     kind = "float" if isinstance(value, float) else "int"

@@ -47,7 +47,7 @@ def test_rates_are_counted_by_every_grouping_and_only_for_the_purpose() -> None:
     assert rates["split", "held_out"].attempts == 20
     for by in ("split", "category", "environment", "kind", "length"):
         assert sum(r.attempts for (b, _), r in rates.items() if b == by) == 60
-    assert [g for b, g in rates if b == "length"] == ["1-2 calls", "3-4 calls", "5-6 calls", "7-9 calls", "10+ calls"]
+    assert [g for b, g in rates if b == "length"] == ["1-2 calls", "3-4 calls", "5-6 calls", "7-9 calls", "10-20 calls"]
 
 
 def test_mcnemar_agrees_with_the_binomial_by_hand() -> None:
@@ -87,3 +87,9 @@ def test_comparisons_without_a_meaning_are_refused() -> None:
         compare_arms(before + before, "directed", "before", seed=0)
     with pytest.raises(ValueError, match="several rounds"):
         compare_arms([*before, result(1, "directed", True, round=2)], "directed", "before", seed=0)
+
+
+def test_a_result_counts_in_each_of_its_classes() -> None:
+    results = [result(i, "before", i < 2, classes=("long", "decline") if i % 2 else ("long",)) for i in range(6)]
+    rates = {r.group: r for r in success_rates([*results, result(9, "before", True)], by=("class",))}
+    assert {name: (r.successes, r.attempts) for name, r in rates.items()} == {"decline": (1, 3), "long": (2, 6)}

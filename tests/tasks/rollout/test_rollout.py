@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import pytest
 from worlds import shop_database, shop_snapshot, shop_tools
 
-from schemas.task import AgentTask, AnswerField, Call, Oracle, Verifier
+from schemas.task import AgentTask, AnswerField, Call, Fact, Oracle, SimulatedUser, Verifier
 from tasks.environment import EnvironmentImage
-from tasks.rollout import Answer, Attempt, Policy, ToolSignature, View, rollout, step_limit
+from tasks.rollout import Answer, Attempt, Policy, ToolSignature, View, first_view, rollout, step_limit
 from tasks.sandbox import Limits, SandboxWorker
 
 IMAGE = EnvironmentImage.of(shop_database(), shop_tools(), shop_snapshot())
@@ -122,3 +122,30 @@ def test_same_seed_same_trajectory(cancelling):
     policy = Replay({3: [place, *moves]})
     first, second = (rollout(policy, [Attempt(task, IMAGE, 3)])[0] for _ in range(2))
     assert first == second and first.steps[0].observation["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_policy_may_ask_the_user_of_a_task_that_has_one(worker, cancelling):
+    task, (call, answer) = cancelling
+    user = SimulatedUser(facts=(Fact(topic="order", says="The second one."),))
+    asking = task.model_copy(update={"user": user})
+    question = Call(tool="ask_user", arguments={"question": "Which order?"})
+    policy = Replay({1: [question, call, answer], 2: [Call(tool="ask_user"), call, answer]})
+    attempts = [Attempt(asking, IMAGE, 1), Attempt(asking, IMAGE, 2), Attempt(task, IMAGE, 1)]
+    asked, badly, nobody = rollout(policy, attempts, workers=[worker])
+    assert asked.success and asked.steps[0].observation == {"reply": "The second one."} and asked.calls == 2
+    assert badly.steps[0].observation["error"]["code"] == "INVALID_ARGUMENTS" and badly.success
+    assert nobody.steps[0].observation["error"]["code"] == "UNKNOWN_TOOL"
+    assert first_view(asking, SIGNATURES).tools[-1].name == "ask_user"
+    assert "ask_user" not in {tool.name for tool in first_view(task, SIGNATURES).tools}
+
+
+def test_another_user_may_take_the_part(worker, cancelling):
+    class Curt:
+        def reply(self, question: str) -> str:
+            return "Find out."
+
+    task, (call, answer) = cancelling
+    asking = task.model_copy(update={"user": SimulatedUser(facts=())})
+    policy = Replay({1: [Call(tool="ask_user", arguments={"question": "?"}), call, answer]})
+    (found,) = rollout(policy, [Attempt(asking, IMAGE, 1)], workers=[worker], users=lambda task, seed: Curt())
+    assert found.steps[0].observation == {"reply": "Find out."} and found.success

@@ -7,8 +7,13 @@ import re
 import pytest
 from worlds import shop_database, shop_snapshot, shop_tools
 
-from tasks.synthesis import SynthesisResult, synthesize
+from schemas.task import AgentTask
+from tasks.dialogue import ASK_USER
+from tasks.environment import EnvironmentImage, verify
+from tasks.sandbox import SandboxWorker
+from tasks.synthesis import SynthesisResult, oracle_trajectory, synthesize
 from tasks.synthesis.long.build import LEAST, MOST
+from tasks.synthesis.replay import execute
 
 DATABASE, SNAPSHOT, TOOLS = shop_database(), shop_snapshot(), shop_tools()
 ID = re.compile(r"\b[a-z]{2,4}-[a-z0-9]{5,6}\b")
@@ -41,3 +46,40 @@ def test_their_prompts_name_no_tool(result: SynthesisResult) -> None:
 def test_the_same_seed_gives_the_same_long_tasks(result: SynthesisResult) -> None:
     again = synthesize(DATABASE, SNAPSHOT, TOOLS, seed=2, n=3, kinds=("long",))
     assert again.tasks == result.tasks[:3]
+
+
+@pytest.fixture(scope="module")
+def talking() -> list[AgentTask]:
+    found = synthesize(DATABASE, SNAPSHOT, TOOLS, seed=6, n=16, kinds=("long",)).tasks
+    return [task for task in found if task.user is not None]
+
+
+def test_tasks_with_a_user_need_the_user(talking: list[AgentTask]) -> None:
+    assert talking
+    with SandboxWorker() as worker:
+        worker.load(EnvironmentImage.of(DATABASE, list(TOOLS), SNAPSHOT))
+        for task in talking:
+            assert "multi_turn" in task.classes
+            told = oracle_trajectory(task, worker)
+            asked = [step for step in told.steps if step.tool == ASK_USER]
+            assert told.success and len(asked) == len(task.user.facts) and told.calls == task.oracle_calls
+            silent = execute(worker, task.oracle, user=task.user.model_copy(update={"facts": ()}))
+            assert not verify(task.verifier, silent.answer, silent.changes).success
+            for fact in task.user.facts:
+                assert not [value for value in re.findall(r'"([^"]+)"', fact.says) if f'"{value}"' in task.prompt]
+
+
+def test_what_a_policy_may_call_is_what_the_oracle_calls(talking: list[AgentTask]) -> None:
+    for task in talking:
+        assert ASK_USER not in task.tools
+        assert set(re.findall(r"call\('(\w+)'", task.oracle.script)) <= {*task.tools, ASK_USER}
+
+
+def test_declined_tasks_change_nothing_and_name_the_reason() -> None:
+    found = synthesize(DATABASE, SNAPSHOT, TOOLS, seed=1, n=2, kinds=("long",), skills=["decline"], max_candidates=30)
+    for task in found.tasks:
+        assert task.template == "long_all_or_none"
+        if "decline" in task.classes:
+            assert not task.verifier.expected_changes and re.fullmatch(r"[A-Z_]+", task.expected_answer["reason"])
+        else:
+            assert task.expected_answer["reason"] == "" and task.writes

@@ -34,7 +34,7 @@ def test_examples_keep_only_successes(shop, tmp_path) -> None:
     examples = list(read_examples(tmp_path))
     assert (counts.failed, counts.written) == (3, len(examples)) == (3, len(pairs) - 3)
     assert {example.family for example in examples} == {"shops"}
-    assert set(read_tools(tmp_path)[database.env_id]) == {tool.name for tool in tools}
+    assert set(read_tools(tmp_path)[database.env_id]) == {"ask_user", *(tool.name for tool in tools)}
 
 
 def test_examples_of_unknown_tools_are_refused(shop, tmp_path) -> None:

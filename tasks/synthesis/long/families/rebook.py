@@ -11,12 +11,18 @@ from tasks.synthesis.families.kit import Change
 from tasks.synthesis.long.desk import Desk, Scope, status_in
 from tasks.synthesis.long.playbook import Case, Given, Move, Named, Playbook, Stat
 
+_ENDING = frozenset(
+    ["cancel", "withdraw", "reject", "refuse", "reverse", "end", "remove", "return", "release", "drop", "close", "void"]
+)
+"""Verbs of transitions after which a new record takes the old one's place."""
+
 
 def rebook(desk: Desk) -> Iterator[Playbook]:
     """Yield playbooks of pairs of calls: a transition that ends a record, and a new one that takes its place."""
     pairs = [
         (change, action, tool)
         for change in desk.kit.transitions
+        if set(change.action.verb.lower().split()) & _ENDING
         for action, tool in desk.atlas.action_tools
         if action.kind == "create" and action.table == change.action.table
     ]
