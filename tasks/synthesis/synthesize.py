@@ -225,7 +225,12 @@ class _Judge:
         if right * 2 > len(guessed):
             return "user_needed", f"{right} of {len(guessed)} guesses at what the user keeps back are right", None
         task = make_task(candidate, run, verifier, self.env_id, tuple(s.name for s in self.signatures))
-        return self.attacker.attack(task, run, rng)
+        gate, reason, task = self.attacker.attack(task, run, rng)
+        if task is None or "long" not in task.classes or task.length >= LONG:
+            return gate, reason, task
+        if candidate.bounds is not None:
+            return "shortened", f"meant to be long, but {task.length} calls do", None
+        return "", "", task.model_copy(update={"classes": tuple(c for c in task.classes if c != "long")})
 
 
 def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, tools: tuple[str, ...]) -> AgentTask:
