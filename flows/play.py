@@ -10,7 +10,7 @@ from flows.browse import find_task
 from flows.console import out
 from schemas.task import AgentTask
 from tasks.dialogue import ASK_USER, User, answers, rule_user
-from tasks.environment import EnvironmentImage, shaped_reward, verify
+from tasks.environment import EnvironmentImage, judge, shaped_reward
 from tasks.rollout import ToolSignature, first_view
 from tasks.sandbox import Episode, SandboxError, SandboxWorker
 from tasks.store import load_environment, open_store
@@ -110,7 +110,7 @@ def _judge(task: AgentTask, episode: Episode, words: list[str], calls: int) -> b
     except ValueError as error:
         out.print(str(error), markup=False)
         return None
-    verdict = verify(task.verifier, answer, episode.changes())
+    verdict = judge(task, answer, episode.changes())
     reward = shaped_reward(verdict, calls, task.oracle_calls)
     for name, held in verdict.checks.items():
         out.print(f"  {'pass' if held else 'FAIL'}  {name}", markup=False)

@@ -56,9 +56,9 @@ def _trajectories(store_uri: str, wanted: set[str], task_ids: set[str]) -> list[
 
 
 def released_tasks(store_uri: str) -> list[AgentTask]:
-    """Return all verified tasks: every use but practice."""
+    """Return all verified tasks: every use but practice and free texts."""
     store = open_store(store_uri)
-    keys = [key for key in list_keys(store, "agent_tasks") if not key.startswith("practice")]
+    keys = [key for key in list_keys(store, "agent_tasks") if not key.startswith(("practice", "rubric"))]
     return [task_ for key in keys for task_ in read_dataset(store, "agent_tasks", key)]
 
 

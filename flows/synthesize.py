@@ -16,7 +16,7 @@ from flows.runtime import cache_key, compute, default_store, stored, workers
 from schemas.base import content_hash
 from schemas.environment import Environment, Rejection
 from schemas.settings import DEFAULTS, Settings
-from schemas.task import AgentTask
+from schemas.task import RUBRIC, AgentTask
 from schemas.yields import SynthesisYield
 from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, write_dataset
 
@@ -50,19 +50,24 @@ def make_tasks(
     """Synthesise tasks for one environment, give them their uses and write them; return counts.
 
     Args:
-        uses: use -> number wanted. With fewer tasks than wanted, each use gets its share.
+        uses: use -> number wanted. With fewer tasks than wanted, each use gets its share. "rubric" asks for free texts,
+            which no other use holds.
         options: passed to the synthesiser: skills, kinds, phrasing, arm, guideline_id.
     """
     from tasks.synthesis import synthesize as synthesise_tasks
+    from tasks.synthesis import write_rubrics
 
     store = open_store(store_uri)
     world = load_environment(store, env_id)
+    uses = {**uses}
+    notes = uses.pop(RUBRIC, 0)
     options = {"kinds": kinds_in_turn(0.0), "min_calls": 2, **options}
     marks = {name: options.pop(name) for name in ("arm", "guideline_id") if name in options}
     with measured() as cost:
         result = synthesise_tasks(
             world.database, world.snapshot, world.tools, seed=seed, n=sum(uses.values()), **options
         )  # fmt: skip
+    rubrics = write_rubrics(world.database, world.snapshot, world.tools, seed=seed, n=notes) if notes else None
     seen = seen_tasks(store_uri, env_id, without=uses)
     fresh = [t for t in result.tasks if fingerprint(t) not in seen]
     known = len(result.tasks) - len(fresh)
@@ -76,6 +81,9 @@ def make_tasks(
     for use, chosen in share(fresh, uses).items():
         rows = [t.model_copy(update={"split": use, **marks}) for t in chosen]
         made[use] = write_dataset(store, "agent_tasks", f"{use}/{env_id}", rows)
+    if rubrics is not None:
+        rejections += rubrics.rejections
+        made[RUBRIC] = write_dataset(store, "agent_tasks", f"{RUBRIC}/{env_id}", rubrics.tasks)
     write_dataset(store, "rejections", f"tasks-{'-'.join(uses)}-{env_id}", rejections)
     write_dataset(store, "survivors", f"{'-'.join(uses)}/{env_id}", result.survivors)
     row = SynthesisYield(
@@ -174,6 +182,7 @@ def wanted_uses(rows: list[Environment], settings: Settings) -> dict[str, dict[s
             "rl": per_environment(settings.rl_tasks, len(train)),
             "diagnosis-0": per_environment(settings.diagnosis_tasks, len(train)),
             "arena-0": arena,
+            RUBRIC: settings.rubric_tasks,
         }
     for row in held_out:
         wanted[row.env_id] = {"arena-0": arena}

@@ -17,7 +17,7 @@ def set_scores(tasks: Iterable[AgentTask], whole: str = "") -> list[SetScore]:
     """Return what the agents score on each set of tasks, from the pass rates that the tasks hold.
 
     A set is all tasks of one use (train, rl, development, diagnosis, arena ...), whatever the round. Tasks whose pass
-    rates were not measured (practice) belong to none.
+    rates were not measured (practice) belong to none. Free texts are a set of their own and not in the whole.
 
     Args:
         whole: the name of one more set that holds all tasks; '' for none.
@@ -25,7 +25,7 @@ def set_scores(tasks: Iterable[AgentTask], whole: str = "") -> list[SetScore]:
     sets: dict[str, list[AgentTask]] = defaultdict(list)
     for task in tasks:
         if task.pass_rates:
-            for name in (task.split.partition("-")[0], whole):
+            for name in (task.split.partition("-")[0], whole if task.kind != "rubric" else ""):
                 if name:
                     sets[name].append(task)
     return [

@@ -25,6 +25,7 @@ class Settings(Record):
     long_share: float = Field(
         default=0.15, ge=0, le=1, description="share of long candidates (7 calls or more) among those written"
     )
+    rubric_tasks: int = Field(default=2, ge=0, description="free-text tasks of each training environment, kept apart")
     variants: int = Field(default=1, ge=0, description="seeded variants of each training environment, for practice")
     practice_tasks: int = Field(default=220, ge=1, description="executed oracle episodes an environment or variant")
     sft_processes: int = Field(default=2, ge=1, description="processes that share each step of the first SFT")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.base import Record
 
@@ -84,6 +84,23 @@ class SimulatedUser(Record):
     patience: int = Field(default=12, description="questions that are answered; after that there is no time left")
 
 
+RUBRIC = "rubric"
+"""The set of the rubric tasks, which no verified task is in."""
+
+
+class RubricItem(Record):
+    """One thing that a free text is scored by.
+
+    required: one of the phrases stands in the text. forbidden: none does. most_words: the text has at most `limit`.
+    Phrases are compared without regard to case, spacing and thousands separators, as whole words.
+    """
+
+    name: str
+    kind: Literal["required", "forbidden", "most_words"]
+    any_of: tuple[str, ...] = ()
+    limit: int = 0
+
+
 TaskClass = Literal["long", "decline", "multi_turn"]
 """long: at least 7 interaction turns. decline: a rule forbids what is asked. multi_turn: a user must be asked."""
 
@@ -98,7 +115,9 @@ class AgentTask(Record):
 
     task_id: str
     env_id: str
-    kind: Literal["graph", "program"]
+    kind: Literal["graph", "program", "rubric"] = Field(
+        description="a walk over the tools, a program, or a free text scored item by item (never among verified sets)"
+    )
     prompt: str
     tools: tuple[str, ...] = Field(description="names of the tools allowed")
     oracle: Oracle
@@ -113,6 +132,9 @@ class AgentTask(Record):
     )
     expected_answer: dict[str, Any]
     verifier: Verifier
+    rubric: tuple[RubricItem, ...] = Field(
+        default=(), description="kind rubric only: what the text in the answer's one field is scored by"
+    )
     template: str = Field(default="", description="which chain shape or program family it came from")
     skills: tuple[str, ...] = Field(default=(), description="tool kinds and program constructs that it exercises")
     writes: bool = False
@@ -122,10 +144,22 @@ class AgentTask(Record):
     pass_rates: dict[str, float] = {}
     kill_rate: float | None = Field(default=None, description="share of non-equivalent red-team mutants refused")
     mutants: int = 0
-    split: str = Field(default="", description="train | rl | development | diagnosis | arena; '' until assigned")
+    split: str = Field(
+        default="",
+        description="train | rl | development | diagnosis | arena; '' until assigned; rubric for rubric tasks",
+    )
     arm: str = Field(default="", description="'' | directed | control: which regeneration made it")
     guideline_id: str = ""
     seed: int = 0
+
+    @model_validator(mode="after")
+    def _keep_rubrics_apart(self) -> AgentTask:
+        """Refuse a rubric in a set of verified tasks, and a rubric task without a rubric."""
+        if (self.kind == "rubric") != bool(self.rubric):
+            raise ValueError(f"task {self.task_id}: the kind rubric and a rubric go together")
+        if (self.kind == "rubric") != (self.split == RUBRIC) and self.split:
+            raise ValueError(f"task {self.task_id}: {self.kind} tasks do not belong to the set {self.split!r}")
+        return self
 
 
 class Survivor(Record):

@@ -6,6 +6,7 @@ from tasks.environment.difference import Differ, StateError, check_pages, differ
 from tasks.environment.files import build_file_snapshot, file_documents, file_rows
 from tasks.environment.image import EnvironmentImage
 from tasks.environment.reward import shaped_reward
+from tasks.environment.rubric import judge, score_rubric
 from tasks.environment.runtime.context import Clock, Context, Db, Documents, Ids
 from tasks.environment.runtime.references import UnresolvedReference, is_reference, resolve_references
 from tasks.environment.snapshot import SnapshotError, build_snapshot, table_sql
@@ -31,8 +32,10 @@ __all__ = [
     "file_documents",
     "file_rows",
     "is_reference",
+    "judge",
     "open_state",
     "resolve_references",
+    "score_rubric",
     "shaped_reward",
     "state_hash",
     "table_sql",

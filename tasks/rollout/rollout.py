@@ -10,7 +10,7 @@ from schemas.base import content_hash
 from schemas.episode import Step, Trajectory
 from schemas.task import AgentTask, Call
 from tasks.dialogue import ASK_USER, User, UserMaker, answers, rule_user
-from tasks.environment import EnvironmentImage, shaped_reward, verify
+from tasks.environment import EnvironmentImage, Verdict, judge, shaped_reward
 from tasks.rollout.view import Answer, Policy, ToolSignature, View, first_view
 from tasks.sandbox import Episode, SandboxError, SandboxWorker
 
@@ -93,7 +93,7 @@ class _Open:
             self.error = self.error or error.outcome
         finally:
             self.episode.close()
-        verdict = verify(task.verifier, self.answer, changes)
+        verdict = judge(task, self.answer, changes)
         success = verdict.success and not self.error
         return Trajectory(
             episode_id=episode_id(policy_id, self.attempt),
@@ -104,12 +104,18 @@ class _Open:
             calls=len(self.steps),
             answer=self.answer,
             success=success,
-            reward=shaped_reward(replace(verdict, success=success), len(self.steps), task.oracle_calls),
+            reward=self._reward(replace(verdict, success=success)),
             checks=verdict.checks,
             changes=tuple(change.model_dump(mode="json") for change in changes),
             error=self.error,
             seed=self.attempt.seed,
         )
+
+    def _reward(self, verdict: Verdict) -> float:
+        task = self.attempt.task
+        if task.kind == "rubric" and not verdict.success:
+            return 0.0 if self.error else verdict.reward
+        return shaped_reward(verdict, len(self.steps), task.oracle_calls)
 
 
 def _signatures(attempt: Attempt) -> tuple[ToolSignature, ...]:

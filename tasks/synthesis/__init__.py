@@ -5,12 +5,15 @@ from __future__ import annotations
 from tasks.synthesis.oracle import oracle_trajectory
 from tasks.synthesis.phrases import templates_hash
 from tasks.synthesis.practice import practice
+from tasks.synthesis.rubric import RubricResult, write_rubrics
 from tasks.synthesis.synthesize import SynthesisResult, oracle_key, synthesize
 
-STAGE_VERSION = "5"
+STAGE_VERSION = "6"
 """Part of the cache key of everything that this stage makes; raise it when its results change."""
 
 __all__ = [
+    "RubricResult",
+    "write_rubrics",
     "STAGE_VERSION",
     "SynthesisResult",
     "oracle_key",

@@ -24,7 +24,8 @@ class AnswerPrior:
     """What a guesser knows who has seen an environment's other tasks with their answers, and its data.
 
     A field's distribution is that of the answers of equally named fields in other tasks; a field named after a column
-    is also guessed from that column's values, the end states of actions and two quoted names from the prompt.
+    is also guessed from that column's values, the end states of actions and two quoted names from the prompt. Counts
+    are thought to be small as long as few others are known.
     """
 
     def __init__(self, atlas: Atlas) -> None:
@@ -73,7 +74,8 @@ class AnswerPrior:
         if field.type == "boolean":
             return self._known({False: 0.5, True: 0.5})
         if field.type == "integer" and "count" in field.name:
-            return self._known({n: 0.5 ** (n + 1) for n in range(5)})
+            doubt = _DOUBT / (_DOUBT + sum(self._seen[_stem(field.name)].values()))
+            return self._known({n: doubt * 0.5 ** (n + 1) for n in range(5)})
         found: dict[Any, float] = {}
         for table in self.atlas.tables.values():
             for column in table.columns:

@@ -14,7 +14,8 @@ from worlds import shop_database, shop_snapshot, shop_tools
 from worlds_real import World, chess, flights, ref
 
 from schemas.task import AnswerField, Call, Oracle
-from tasks.environment import verify
+from tasks.environment import judge, verify
+from tasks.synthesis import write_rubrics
 from tasks.synthesis.replay import Bench, answer_of
 
 Path = tuple[list[Call], dict[str, Any]]
@@ -373,3 +374,17 @@ def test_there_are_enough_paths() -> None:
     made = [make() for make in CASES]
     assert sum(len(case.valid) for case in made) >= 20
     assert len({case.world.database.env_id for case in made}) == 3
+
+
+def test_notes_about_records_of_real_documents_hold_against_cheap_texts() -> None:
+    world = flights()
+    result = write_rubrics(world.database, world.snapshot, world.tools, seed=1, n=3)
+    assert result.tasks == write_rubrics(world.database, world.snapshot, world.tools, seed=1, n=3).tasks
+    assert len(result.tasks) == 3
+    for task in result.tasks:
+        assert (task.kind, task.split) == ("rubric", "rubric") and task.mutants >= 9
+        assert judge(task, task.expected_answer, ()).success
+        words = task.expected_answer["note"].split()
+        assert judge(task, {"note": " ".join(words[:-1])}, ()).reward < 1.0
+        named = next(item for item in task.rubric if item.kind == "forbidden").any_of[0]
+        assert not judge(task, {"note": f"{task.expected_answer['note']} {named}"}, ()).success
