@@ -75,7 +75,7 @@ def _files(folder: Path) -> tuple[dict[str, bytes], list[tuple[str, str, str]]]:
 
 def _load(file: Path | None, what: str, problems: list[tuple[str, str, str]]) -> Any:
     if file is None:
-        problems.append((f"no_{what}", what, f"there is no {what} for this environment"))
+        problems.append((f"no_{what}", what, f"the release has no file of {what} for this environment"))
         return None
     try:
         return json.loads(file.read_text(encoding="utf-8-sig"))

@@ -17,6 +17,7 @@ Row = dict[str, Any]
 _PREFIX = re.compile(
     r"^(min|max|minimum|maximum|new|start|end|from|to|target|source|since|until|after|before|old|current|updated)_"
 )
+_AFTER = re.compile(r"_(?:of|by|for|in|from|to|with|at|on|per)_")
 _QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,40})['\"`]")
 _QUERIES = ("query", "q", "keyword", "keywords", "search", "search_term", "term", "text", "search_text", "search_query")
 LIMITS = ("limit", "max_results", "page_size", "top_k", "top_n", "n", "num_results", "per_page", "count", "max_items")
@@ -66,17 +67,23 @@ class Data:
         return next(table for table in self.tables if table.name == name)
 
     def subject(self, tool: ForeignTool) -> list[Table]:
-        """Return the tables that a tool's name speaks of, the longest noun first."""
+        """Return the tables that a tool's name speaks of: its head noun first, what follows "of" or "by" last.
+
+        `list_patient_visits` speaks of visits, then of patients; `list_cases_of_agent` of cases, then of agents.
+        """
         text = f"_{tool.name}_"
+        head = len(_AFTER.split(text, maxsplit=1)[0])
         found = []
         for table in self.tables:
             noun = singular(table.name)
             last = noun.rpartition("_")[2]
-            if f"_{noun}_" in text or f"_{table.name}_" in text:
-                found.append((2 + len(noun), table))
-            elif len(last) > 3 and (f"_{last}_" in text or f"_{last}s_" in text):
-                found.append((len(last) - 2, table))
-        return [table for _, table in sorted(found, key=lambda pair: (-pair[0], pair[1].name))]
+            for weight, word in ((2, noun), (2, table.name), (1, last), (1, f"{last}s")):
+                place = text.find(f"_{word}_")
+                if place >= 0 and (weight == 2 or len(last) > 3):
+                    found.append((place < head, weight, place + len(word), len(word), table))
+                    break
+        found.sort(key=lambda one: (*(-part for part in one[:4]), one[4].name))
+        return [one[4] for one in found]
 
     def candidates(self, tool: ForeignTool, name: str) -> list[Candidate]:
         """Return the columns that a parameter may speak of, the likeliest first."""
