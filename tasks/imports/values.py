@@ -136,6 +136,8 @@ class Data:
             picked = values[:1] + rng.sample(values[1:], min(most, len(values) - 1)) if values else []
             yield from (as_typed(value, kinds) for value in picked)
         yield from literal_values(name, schema, self.start_time)
+        if "string" in kinds and not self.candidates(tool, name):
+            yield from _QUOTED.findall(tool.description)
         for table in self.subject(tool)[:1]:
             if name.lower() in _QUERIES and table.label:
                 for row in self.rows[table.name][:most]:

@@ -20,7 +20,7 @@ class ForeignTool:
         original: the name in the release, which may hold hyphens or capitals.
         parameters: the JSON Schema of its arguments.
         source: one module that defines it, unchanged.
-        declared: "read" or "write" where the release says so, else "".
+        declared: "read", "write" or another kind where the release says so, else "".
     """
 
     name: str

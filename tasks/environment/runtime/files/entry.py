@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 _GENERIC = ("execute", "run", "call", "invoke", "handler", "handle", "main", "tool", "forward", "__call__")
@@ -117,16 +118,26 @@ def invoke(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     return result
 
 
+def plain(value: Any) -> Any:
+    """Return a value with data models, enumerations, dates and tuples inside as JSON has them."""
+    if isinstance(value, str) and isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, dict):
+        return {name if isinstance(name, str) else str(plain(name)): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in (sorted(value, key=repr) if isinstance(value, set | frozenset) else value)]
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, Enum):
+        return plain(value.value)
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
 def observation(result: Any) -> dict[str, Any]:
     """Return a foreign result as an observation: an object, whose `error` is {"code", "message"} if it refuses."""
-    if isinstance(result, str):
-        result = _parsed(result)
-    elif hasattr(result, "model_dump"):
-        result = result.model_dump(mode="json")
-    elif isinstance(result, list | tuple) and any(hasattr(item, "model_dump") for item in result):
-        result = [item.model_dump(mode="json") if hasattr(item, "model_dump") else item for item in result]
-    if isinstance(result, tuple):
-        result = list(result)
+    result = _parsed(result) if isinstance(result, str) else plain(result)
     if isinstance(result, list):
         return {"results": result}
     if not isinstance(result, dict):

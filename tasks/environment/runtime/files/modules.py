@@ -8,12 +8,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
 
-STAND_INS = {
-    "pydantic": "tasks.environment.runtime.files.standins.models",
-    "tau2.environment.db": "tasks.environment.runtime.files.standins.toolkit",
-    "tau2.environment.toolkit": "tasks.environment.runtime.files.standins.toolkit",
-    "tau2.utils.pydantic_utils": "tasks.environment.runtime.files.standins.toolkit",
-    "loguru": "tasks.environment.runtime.files.standins.toolkit",
+_MODELS = "tasks.environment.runtime.files.standins.models"
+_TOOLKIT = "tasks.environment.runtime.files.standins.toolkit"
+STAND_INS = {"pydantic": _MODELS, "loguru": _TOOLKIT} | {
+    f"tau2.{name}": _TOOLKIT
+    for name in ("environment.db", "environment.toolkit", "utils", "utils.pydantic_utils", "utils.utils")
 }
 """Modules that foreign code imports -> the factory's own small ones, which the sandbox can see."""
 
