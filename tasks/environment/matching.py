@@ -142,6 +142,20 @@ def _without_unchanged(changes: Sequence[Change], ignored: frozenset[str]) -> li
     ]
 
 
+def mentions(value: Any, keys: frozenset[Key]) -> bool:
+    """Say whether one of the keys stands anywhere in a JSON value."""
+    if isinstance(value, Mapping):
+        return any(mentions(item, keys) for item in value.values())
+    if isinstance(value, list | tuple):
+        return any(mentions(item, keys) for item in value)
+    return isinstance(value, Key) and value in keys
+
+
+def minted_keys(changes: Sequence[Change]) -> frozenset[Key]:
+    """Return the keys of the inserted rows."""
+    return frozenset(change.key for change in changes if change.operation == "insert")
+
+
 def renamings(
     expected: Sequence[Change], actual: Sequence[Change], ignore_columns: Sequence[str] = ()
 ) -> Iterator[dict[Key, Key]]:
@@ -158,7 +172,11 @@ def renamings(
     rest = [change for change in found if change.operation != "insert"]
     if len(inserts) != len(options) or len(others) != len(rest):
         return
-    minted = frozenset(change.key for change in inserts)
+    minted = minted_keys(inserts)
+    # what names no minted key compares alike under every renaming: once is enough, and before any is searched for
+    named = [change for change in others if mentions([change.key, change.before, change.after], minted)]
+    if not named and not equal_multisets(others, rest, lambda e, a: _equal_change(e, a, ignored, {})):
+        return
     candidates = [[i for i, o in enumerate(options) if _could_match(change, o, ignored, minted)] for change in inserts]
     order = sorted(range(len(inserts)), key=lambda index: len(candidates[index]))
     budget = _MAX_CANDIDATES
@@ -167,7 +185,7 @@ def renamings(
         return all(
             _equal_change(inserts[index], options[option], ignored, names)
             for index, option in zip(order, chosen, strict=True)
-        ) and equal_multisets(others, rest, lambda e, a: _equal_change(e, a, ignored, names))
+        ) and (not named or equal_multisets(others, rest, lambda e, a: _equal_change(e, a, ignored, names)))
 
     def search(depth: int, names: dict[Key, Key], chosen: list[int]) -> Iterator[dict[Key, Key]]:
         nonlocal budget

@@ -92,7 +92,8 @@ def search_solves(bench: Bench, task: AgentTask, view: View) -> bool:
         plans = []
         for (plan, _), outcome in zip(grown, outcomes, strict=True):
             seen = replace(plan.view, steps=outcome.steps)
-            if any(verify(task.verifier, answer, outcome.changes).success for answer in _answers(seen)):
+            right_state = verify(task.verifier, None, outcome.changes).checks["state"]  # else no answer helps
+            if right_state and any(verify(task.verifier, answer, outcome.changes).success for answer in _answers(seen)):
                 return True
             if outcome.steps and not _failed(outcome.steps[-1]):
                 plans.append(_Plan(seen, plan.score))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from time import process_time
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from schemas.task import AnswerField, Change, Verifier
 from tasks.environment import shaped_reward, verify
-from tasks.environment.matching import equal_values
+from tasks.environment.matching import equal_values, renamings
 
 QUICK = settings(max_examples=50, deadline=None)
 KEYS = st.integers(1, 10**6).map(lambda n: f"new-{n}")
@@ -152,6 +155,20 @@ def test_only_the_exact_fields_are_the_format(answer):
     assert verdict.checks["format"] == (set(answer) == {"x", "y"})
     assert verdict.success == (answer == {"x": 1, "y": "a"} and not isinstance(answer["x"], bool))
     assert not verify(verifier, None, ()).success
+
+
+def test_alike_inserts_that_nothing_names_are_not_permuted():
+    alike = tuple(insert("notes", f"not-{n}", text="same") for n in range(9))
+    change = update("orders", "ord-1", {"status": "open"}, {"status": "shipped"})
+    other = update("orders", "ord-1", {"status": "open"}, {"status": "lost"})
+    assert len(list(islice(renamings((*alike, change), (*alike, change)), 3))) == 3  # there are many, none of them ...
+    verifier = Verifier(answer=FIELDS[3:], expected_answer={"total": 30}, expected_changes=(*alike, change))
+    begun = process_time()
+    for _ in range(20):
+        assert not verify(verifier, {"total": 31}, (*alike, change)).success  # ... changes what the answer must be
+        assert list(renamings((*alike, change), (*alike, other))) == []
+        assert not verify(verifier, {"total": 30}, (*alike, other)).checks["state"]
+    assert process_time() - begun < 1.0
 
 
 def test_many_alike_inserts_end_soon():
