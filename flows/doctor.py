@@ -17,11 +17,11 @@ def _finding(state: str, what: str, detail: str, needed: bool = False) -> dict[s
 
 
 def _sandbox() -> dict[str, Any]:
-    from tasks.sandbox import FLOOR, sandbox_strength
+    from tasks.sandbox import FLOOR, PROPERTIES, sandbox_strength
 
     strength = sandbox_strength()
     holds = ", ".join(name for name, held in strength.holds.items() if held)
-    open_ends = ", ".join(name for name, held in strength.holds.items() if not held)
+    open_ends = "; ".join(f"{name} ({PROPERTIES[name]})" for name, held in strength.holds.items() if not held)
     detail = f"{strength.name} (level {strength.level}): holds {holds}" + (f"; NOT {open_ends}" if open_ends else "")
     if strength.level < FLOOR:
         return _finding("weak", "sandbox", f"{detail}; code that models wrote is refused: apt install bubblewrap", True)

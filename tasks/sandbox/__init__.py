@@ -6,12 +6,13 @@ from tasks.sandbox.episode import Episode
 from tasks.sandbox.errors import OUTCOMES, SandboxError
 from tasks.sandbox.limits import Limits
 from tasks.sandbox.outcomes import EpisodeOutcome, ScriptOutcome
-from tasks.sandbox.strength import FLOOR, Strength, sandbox_strength
+from tasks.sandbox.strength import FLOOR, PROPERTIES, Strength, sandbox_strength
 from tasks.sandbox.worker import SandboxWorker
 
 __all__ = [
     "FLOOR",
     "OUTCOMES",
+    "PROPERTIES",
     "Episode",
     "EpisodeOutcome",
     "Limits",

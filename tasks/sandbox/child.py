@@ -117,6 +117,8 @@ class Child:
         """
         try:
             wire.send(self._sock, text)
+        except wire.Late as error:
+            raise self._end(SandboxError("timeout", str(error))) from error
         except wire.WireError as error:
             raise self._end(None) from error
 

@@ -109,7 +109,7 @@ class Episode:
                     if not isinstance(tool, str) or not isinstance(arguments, dict):
                         return ScriptOutcome(None, tuple(steps), "protocol: malformed call")
                     if len(steps) >= self._limits.script_calls:
-                        return ScriptOutcome(None, tuple(steps), f"more than {len(steps)} calls")
+                        return ScriptOutcome(None, tuple(steps), f"output: more than {len(steps)} calls")
                     if outside is not None and tool in outside:
                         observation = outside[tool](arguments)
                     else:
@@ -120,7 +120,7 @@ class Episode:
                 elif kind == "answer" and len(message) == 2 and isinstance(message[1], dict):
                     return ScriptOutcome(message[1], tuple(steps))
                 elif kind == "failed" and len(message) == 2:
-                    return ScriptOutcome(None, tuple(steps), str(message[1])[:500])
+                    return ScriptOutcome(None, tuple(steps), str(message[1])[:500] or "failed without a word")
                 else:
                     return ScriptOutcome(None, tuple(steps), "protocol: malformed message")
         except SandboxError as error:

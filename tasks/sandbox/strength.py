@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tasks.sandbox.inner import landlock, seccomp
 
@@ -13,16 +15,44 @@ FLOOR = 2
 """Below this level, code that is not made by rules is refused unless the caller insists."""
 
 
+PROPERTIES = {
+    "files_hidden": "no file can be read but the system's and Python's own",
+    "home_hidden": "home directories cannot be listed",
+    "metadata_hidden": "which other files there are, their sizes and times, cannot be seen",
+    "files_read_only": "nothing on the disk or in shared memory can be written, made, renamed, removed or altered",
+    "environment": "the environment variables of other processes cannot be read",
+    "inheritance": "no descriptor, variable or object of the factory is inherited",
+    "other_memory": "the memory of other processes cannot be read or traced",
+    "other_episodes": "no state of another episode can be read",
+    "next_episode": "nothing that code patches, leaves behind or writes reaches a later episode",
+    "network": "no connection, datagram or name look-up gets out, and no local socket is reached",
+    "processes": "no other process or thread can be started",
+    "programs": "no program can be executed",
+    "signals": "no other process can be signalled",
+    "system_calls": "only some sixty system calls are let through",
+    "own_namespaces": "the host's name, processes and mounts are not seen",
+    "leftovers": "nothing lives on after its episode",
+    "memory": "the memory limit cannot be exceeded or raised",
+    "cpu": "the limit of CPU time cannot be exceeded or raised",
+    "wall_time": "whatever does not answer is ended in time",
+    "output": "results beyond the limit are refused, whatever is sent",
+    "protocol": "nobody answers for another episode or claims what only the factory knows",
+    "database": "the tools' own connection attaches, loads, runs and alters no more than rows",
+    "data_only": "what comes out is plain JSON and rows that JSON can hold",
+}
+"""What the sandbox may hold back. The hostile suite attacks each of them as tool code and as script code, and checks
+`Strength.holds` both ways: what it says is held withstands, and what it says is open can be shown to be open."""
+
+
 @dataclass(frozen=True)
 class Strength:
     """What the sandbox holds back.
 
     Attributes:
-        name: "bubblewrap+seccomp", "bubblewrap", "landlock+seccomp", "seccomp" or "limits".
-        level: 3, 2, 2, 1 or 0; the floor for code that is not made by rules is 2.
-        holds: property -> whether it is enforced: "network" (no connection out), "files_hidden" (only the system's and
-            Python's files can be read), "files_read_only", "home_hidden", "processes" (no new ones), "signals" (none to
-            others), "system_calls" (filtered), "own_namespaces", "memory", "cpu", "wall_time", "output".
+        name: the means joined by "+", strongest first, of "bubblewrap" or "landlock", and "seccomp"; or "limits".
+        level: 3 bubblewrap and seccomp, 2 bubblewrap, or Landlock and seccomp, 1 seccomp, else 0; the floor for code
+            that is not made by rules is 2.
+        holds: each of `PROPERTIES` -> whether it is enforced.
     """
 
     name: str
@@ -30,27 +60,63 @@ class Strength:
     holds: dict[str, bool] = field(default_factory=dict)
 
 
-def make_strength(*, bubblewrap: bool, landlocked: bool, filtered: bool) -> Strength:
-    """Return the strength of a combination of means."""
+def make_strength(
+    *, bubblewrap: bool, landlocked: bool, filtered: bool, root: bool = False, traceable: bool = True
+) -> Strength:
+    """Return the strength of a combination of means.
+
+    Args:
+        bubblewrap: namespaces of its own, no privileges, a view of few files.
+        landlocked: Landlock, where there is no bubblewrap.
+        filtered: the filter of system calls.
+        root: the factory runs with all privileges, which numeric limits do not bind.
+        traceable: the machine lets processes of one user read one another's memory.
+    """
     hidden = bubblewrap or landlocked
-    holds = {
-        "network": bubblewrap or filtered,
+    unprivileged = bubblewrap or filtered or not root
+    apart = (filtered and hidden) or not traceable
+    open_or_not = {
         "files_hidden": hidden,
-        "files_read_only": hidden or filtered,
         "home_hidden": hidden,
-        "processes": filtered,
+        "metadata_hidden": bubblewrap,
+        "files_read_only": bubblewrap or filtered,
+        "environment": hidden,
+        "other_memory": apart,
+        "other_episodes": apart,
+        "next_episode": filtered or not traceable,
+        "network": bubblewrap or filtered,
+        "processes": filtered or not root,
+        "programs": filtered,
         "signals": filtered,
         "system_calls": filtered,
         "own_namespaces": bubblewrap,
-        "memory": True,
-        "cpu": True,
-        "wall_time": True,
-        "output": True,
+        "leftovers": filtered,
+        "memory": unprivileged,
+        "cpu": unprivileged,
     }
+    holds = {name: open_or_not.get(name, True) for name in PROPERTIES}
     first = "bubblewrap" if bubblewrap else "landlock" if landlocked else ""
     name = "+".join(filter(None, (first, "seccomp" if filtered else ""))) or "limits"
     level = 2 + filtered if bubblewrap else int(filtered) + int(filtered and landlocked)
     return Strength(name, level, holds)
+
+
+def _all_powerful() -> bool:
+    """Say whether this process is root of the machine itself, not only of a user namespace."""
+    try:
+        mapped = Path("/proc/self/uid_map").read_text().split()
+    except OSError:
+        return os.geteuid() == 0
+    return os.geteuid() == 0 and mapped == ["0", "0", "4294967295"]
+
+
+def _traceable() -> bool:
+    """Say whether a process may read the memory of one that it did not start (see Yama in the kernel's manual)."""
+    try:
+        scope = int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text())
+    except (OSError, ValueError):
+        scope = 0
+    return scope == 0 or (scope < 3 and _all_powerful())
 
 
 @functools.cache
@@ -65,11 +131,13 @@ def bubblewrap_works() -> bool:
         return False
 
 
-def sandbox_strength(*, use_bubblewrap: bool = True, use_seccomp: bool = True) -> Strength:
+def sandbox_strength(*, use_bubblewrap: bool = True, use_seccomp: bool = True, use_landlock: bool = True) -> Strength:
     """Return the strength of the sandbox that `SandboxWorker` uses on this machine, or would use without some means."""
     bubblewrap = use_bubblewrap and bubblewrap_works()
     return make_strength(
         bubblewrap=bubblewrap,
-        landlocked=not bubblewrap and landlock.supported(),
+        landlocked=use_landlock and not bubblewrap and landlock.supported(),
         filtered=use_seccomp and seccomp.supported(),
+        root=_all_powerful(),
+        traceable=_traceable(),
     )

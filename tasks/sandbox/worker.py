@@ -38,7 +38,7 @@ class SandboxWorker:
         hash_seed: PYTHONHASHSEED inside; None is 0.
         clock_skew_s: shifts the wall clock inside, to test that episodes do not depend on it.
         frozen: freeze the standard clocks at the environment's start time and seed chance. False shows the real ones.
-        bubblewrap, seccomp: False goes without, for tests and comparisons.
+        bubblewrap, seccomp, landlock: False goes without, for tests and comparisons.
     """
 
     def __init__(
@@ -50,15 +50,17 @@ class SandboxWorker:
         frozen: bool = True,
         bubblewrap: bool = True,
         seccomp: bool = True,
+        landlock: bool = True,
     ) -> None:
         self.limits = limits or Limits()
-        self._means = {"use_bubblewrap": bubblewrap, "use_seccomp": seccomp}
+        self._means = {"use_bubblewrap": bubblewrap, "use_seccomp": seccomp, "use_landlock": landlock}
         settings: dict[str, Any] = {
             "limits": asdict(self.limits),
             "clock_skew_s": clock_skew_s,
             "frozen": frozen,
             "seccomp": seccomp,
             "bubblewrap": bubblewrap,
+            "landlock": landlock,
         }
         self._sandbox = Sandbox(settings, hash_seed or 0)
         self._current: EnvironmentImage | None = None

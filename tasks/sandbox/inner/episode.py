@@ -87,7 +87,9 @@ class ScriptStopped(BaseException):
     """The factory ended the script; no handler of the script's own should catch this."""
 
 
-def run_script(sock: socket.socket, source: str, start_time: str, seed: int, frozen: bool) -> None:
+def run_script(
+    sock: socket.socket, source: str, start_time: str, seed: int, frozen: bool, output_bytes: int = _NO_LIMIT
+) -> None:
     """Run a module's `solve(call)`; each call goes to the factory, which has the tool run elsewhere."""
     sock.setblocking(True)
     if frozen:
@@ -110,6 +112,8 @@ def run_script(sock: socket.socket, source: str, start_time: str, seed: int, fro
         if not isinstance(answer, dict):
             raise TypeError(f"solve returned {type(answer).__name__}, not a dict")
         text = dumps(["answer", answer]).encode()
+        if len(text) > output_bytes:
+            text = dumps(["failed", f"output: an answer of {len(text)} bytes"]).encode()
     except MemoryError:
         text = b'["failed","memory"]'
     except Exception as error:

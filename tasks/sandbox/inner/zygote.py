@@ -85,7 +85,7 @@ def main(descriptor: int, settings: dict[str, Any]) -> None:
     control = socket.socket(fileno=descriptor)
     if settings["clock_skew_s"]:
         freeze.shift_clock(settings["clock_skew_s"])
-    if settings["readable"] is not None and landlock.supported():
+    if settings["readable"] is not None and settings["landlock"] and landlock.supported():
         landlock.read_only(settings["readable"])
     call_filter = Filter() if supported() and settings["seccomp"] else None
     children = Children(settings["limits"], call_filter)
@@ -108,7 +108,12 @@ def main(descriptor: int, settings: dict[str, Any]) -> None:
                 message["token"],
                 (control,),
                 lambda: episode.run_script(
-                    sock, _read_all(memory).decode(), message["start_time"], message["seed"], settings["frozen"]
+                    sock,
+                    _read_all(memory).decode(),
+                    message["start_time"],
+                    message["seed"],
+                    settings["frozen"],
+                    settings["limits"]["output_bytes"],
                 ),
                 confined=True,
             )
