@@ -61,7 +61,13 @@ class Strength:
 
 
 def make_strength(
-    *, bubblewrap: bool, landlocked: bool, filtered: bool, root: bool = False, traceable: bool = True
+    *,
+    bubblewrap: bool,
+    landlocked: bool,
+    filtered: bool,
+    unlimited: bool = False,
+    uncounted: bool = False,
+    traceable: bool = True,
 ) -> Strength:
     """Return the strength of a combination of means.
 
@@ -69,11 +75,12 @@ def make_strength(
         bubblewrap: namespaces of its own, no privileges, a view of few files.
         landlocked: Landlock, where there is no bubblewrap.
         filtered: the filter of system calls.
-        root: the factory runs with all privileges, which numeric limits do not bind.
+        unlimited: the factory's process may raise its limits.
+        uncounted: the number of its user's processes is not limited.
         traceable: the machine lets processes of one user read one another's memory.
     """
     hidden = bubblewrap or landlocked
-    unprivileged = bubblewrap or filtered or not root
+    limited = bubblewrap or filtered or not unlimited
     apart = (filtered and hidden) or not traceable
     open_or_not = {
         "files_hidden": hidden,
@@ -85,14 +92,14 @@ def make_strength(
         "other_episodes": apart,
         "next_episode": filtered or not traceable,
         "network": bubblewrap or filtered,
-        "processes": filtered or not root,
-        "programs": filtered,
+        "processes": filtered or not uncounted,
+        "programs": filtered or (landlocked and not unlimited),
         "signals": filtered,
         "system_calls": filtered,
         "own_namespaces": bubblewrap,
         "leftovers": filtered,
-        "memory": unprivileged,
-        "cpu": unprivileged,
+        "memory": limited,
+        "cpu": limited,
     }
     holds = {name: open_or_not.get(name, True) for name in PROPERTIES}
     first = "bubblewrap" if bubblewrap else "landlock" if landlocked else ""
@@ -101,13 +108,25 @@ def make_strength(
     return Strength(name, level, holds)
 
 
-def _all_powerful() -> bool:
-    """Say whether this process is root of the machine itself, not only of a user namespace."""
+def _capable(number: int) -> bool:
+    """Say whether this process has a capability, by its number in linux/capability.h, on the machine itself."""
     try:
         mapped = Path("/proc/self/uid_map").read_text().split()
+        status = Path("/proc/self/status").read_text()
     except OSError:
         return os.geteuid() == 0
-    return os.geteuid() == 0 and mapped == ["0", "0", "4294967295"]
+    effective = int(status.split("CapEff:")[1].split()[0], 16)
+    return mapped == ["0", "0", "4294967295"] and bool(effective >> number & 1)
+
+
+_SYS_PTRACE, _SYS_ADMIN, _SYS_RESOURCE = 19, 21, 24
+
+
+def _uncounted() -> bool:
+    """Say whether the kernel leaves this process's children uncounted: those of the first root are never counted."""
+    mapped = Path("/proc/self/uid_map")
+    first = os.getuid() == 0 and (not mapped.exists() or mapped.read_text().split()[:2] == ["0", "0"])
+    return first or _capable(_SYS_RESOURCE) or _capable(_SYS_ADMIN)
 
 
 def _traceable() -> bool:
@@ -116,7 +135,7 @@ def _traceable() -> bool:
         scope = int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text())
     except (OSError, ValueError):
         scope = 0
-    return scope == 0 or (scope < 3 and _all_powerful())
+    return scope == 0 or (scope < 3 and _capable(_SYS_PTRACE))
 
 
 @functools.cache
@@ -138,6 +157,7 @@ def sandbox_strength(*, use_bubblewrap: bool = True, use_seccomp: bool = True, u
         bubblewrap=bubblewrap,
         landlocked=use_landlock and not bubblewrap and landlock.supported(),
         filtered=use_seccomp and seccomp.supported(),
-        root=_all_powerful(),
+        unlimited=_capable(_SYS_RESOURCE),
+        uncounted=_uncounted(),
         traceable=_traceable(),
     )

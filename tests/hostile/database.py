@@ -89,7 +89,7 @@ ATTACKS = (
         "files_hidden",
         _FREE + "connection.execute('ROLLBACK')\nconnection.execute('ATTACH ? AS other', (aim['database'],))\n"
         "return {'loot': connection.execute('SELECT x FROM other.t').fetchall()}",
-        either("refused", "killed"),
+        either("refused", "killed", "state"),
         script=_OWN + "connection.execute('ATTACH ? AS other', (aim['database'],))\n"
         "return {'loot': connection.execute('SELECT x FROM other.t').fetchall()}",
         aimed=True,

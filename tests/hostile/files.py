@@ -185,13 +185,16 @@ ATTACKS = (
     Attack(
         "a file in memory",
         "system_calls",
-        "import os\nos.write(os.memfd_create('x'), b'x')\nreturn {'breach': 'an anonymous file'}",
+        "import os\nreturn {'breach': f\"anonymous file {os.memfd_create('x')}\"}",
         aimed=True,
     ),
     Attack(
         "shared memory",
         "files_read_only",
-        "from multiprocessing import shared_memory\nreturn {'breach': shared_memory.SharedMemory(create=True, size=9).name}",
+        """
+        from multiprocessing import shared_memory
+        return {"breach": shared_memory.SharedMemory(create=True, size=9).name}
+        """,
     ),
     Attack("use inherited descriptors", "inheritance", _DESCRIPTORS, HARMLESS, aimed=True),
     Attack(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hostile.attack import HARMLESS, Attack
+from hostile.attack import HARMLESS, Attack, either
 
 ATTACKS = (
     Attack(
@@ -22,8 +22,9 @@ ATTACKS = (
         """
         import socket
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"out", ("127.0.0.1", aim["udp"]))
-        return {"breach": "sent"}
+        return {"loot": "whether it arrived is seen at the other end"}
         """,
+        either("refused", "harmless"),
         aimed=True,
     ),
     Attack(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hostile.attack import HARMLESS, Attack, either
+from hostile.attack import Attack, either
 
 _FIND = """
 import json, os, struct, sys, time
@@ -69,7 +69,7 @@ ATTACKS = (
         _raw("""wire.send(sock, b'["' + names["identity"].encode() + b'","ok",{"forged":true}]')"""),
         either("harmless", "protocol"),
         script=_raw("""wire.send(sock, b'["answer",{"forged":true}]')"""),
-        script_ends=HARMLESS,
+        script_ends=either("harmless", "protocol"),
     ),
     Attack(
         "take over the protocol and stay",
@@ -86,7 +86,7 @@ while True:
 while True: pass
 """
         ),
-        HARMLESS,
+        either("harmless", "state"),
         script=_raw(
             """
 for _ in range(3):

@@ -37,8 +37,8 @@ def main() -> None:
         times = sorted(1000 * report.next_seconds for report in reports.values())
         wrong = [key for key, report in reports.items() if report.breaches]
         print(
-            f"\n{name}: {len(reports)} trials, {len(wrong)} breaches; next answer: median {statistics.median(times):.1f},"
-            f" 95 % {times[len(times) * 95 // 100]:.1f}, slowest {times[-1]:.1f} ms"
+            f"\n{name}: {len(reports)} trials, {len(wrong)} breaches; next answer: median"
+            f" {statistics.median(times):.1f}, 95 % {times[len(times) * 95 // 100]:.1f}, slowest {times[-1]:.1f} ms"
         )
         for key in wrong:
             print(key, reports[key].breaches, file=sys.stderr)

@@ -160,10 +160,18 @@ class Stand:
             untouched.load(self.image, allow_weak=True)
             self._expected = self._answer(untouched, "tool"), self._answer(untouched, "script")
         self.worker = self._stack.enter_context(SandboxWorker(self._limits, **self._means))
+        self._begin()
+        return self
+
+    def _begin(self) -> None:
         self.worker.load(self.image, allow_weak=True)
         self._put_up_sibling()
         self._processes = self._alive()
-        return self
+
+    def restart(self) -> None:
+        """Begin with a new sandbox, after an attack that got through to the next episodes."""
+        self.worker.close()
+        self._begin()
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
@@ -177,8 +185,14 @@ class Stand:
     def _put_up_sibling(self) -> None:
         """Begin the other episode, which holds a secret of its own."""
         self.secret = "MARK-" + secrets.token_hex(6)
-        self._sibling: Episode = self.worker.episode(seed=9)
-        self._place = self._sibling.call("hide", {"secret": self.secret})["place"]
+        for attempt in (1, 2, 3):  # where an attack may end the process that episodes begin in, one may be lost
+            self._sibling: Episode = self.worker.episode(seed=9)
+            try:
+                self._place = self._sibling.call("hide", {"secret": self.secret})["place"]
+                return
+            except SandboxError:
+                if attempt == 3:
+                    raise
 
     def _alive(self) -> set[int]:
         """Return the processes of this stand's sandbox, whoever their parents are now."""

@@ -49,7 +49,7 @@ def send(sock: socket.socket, text: bytes, payload: bytes = b"") -> None:
 
 def set_patience(sock: socket.socket, seconds: float) -> None:
     """Let sending and receiving wait so long at most: by socket options, so that each costs one system call only."""
-    value = struct.pack("@ll", int(seconds), int(seconds % 1 * 1_000_000) + 1)
+    value = struct.pack("@ll", *divmod(int(seconds * 1_000_000) + 1, 1_000_000))
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, value)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, value)
 

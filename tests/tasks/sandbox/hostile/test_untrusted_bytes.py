@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import struct
 import time
@@ -17,6 +18,7 @@ from schemas.base import canonical_json
 from schemas.task import AnswerField, Call, Verifier
 from tasks.environment import Differ, EnvironmentImage, StateError, verify
 from tasks.sandbox import Limits, SandboxError, SandboxWorker
+from tasks.sandbox.inner import wire
 from tasks.sandbox.outcomes import make_steps, split_batch
 from tasks.sandbox.untrusted import MAX_DEPTH, _is_shallow, read_json
 
@@ -217,3 +219,10 @@ def test_nesting_is_never_overlooked(pieces, depth):
             levels += 1
             level = [x for v in level for x in (v.values() if isinstance(v, dict) else v)]
         assert not (_is_shallow(raw) and levels > MAX_DEPTH)
+
+
+def test_any_patience_can_be_set():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for seconds in (1e-9, 0.0005, 0.4, 0.9999990859996615, 0.9999999999, 1.0, 4.9999999, 30):
+            wire.set_patience(ours, seconds)
