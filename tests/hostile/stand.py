@@ -10,6 +10,7 @@ import os
 import pickle
 import secrets
 import signal
+import statistics
 import time
 import zlib
 from collections.abc import Iterable
@@ -25,9 +26,9 @@ from schemas.database import Document
 from tasks.environment import EnvironmentImage, build_snapshot
 from tasks.sandbox import OUTCOMES, Episode, Limits, SandboxError, SandboxWorker
 
-LIMITS = Limits(
-    wall_s=0.4, cpu_s=3, script_s=0.4, memory_bytes=160 * 1024 * 1024, output_bytes=200_000, script_calls=50
-)
+LIMITS = Limits(wall_s=10, cpu_s=3, script_s=10, memory_bytes=160 * 1024 * 1024, output_bytes=200_000, script_calls=50)
+IMPATIENT = {"wall_s": 0.4, "script_s": 0.4}
+"""The limits of time of attacks that are expected to reach them; for all others a busy machine gets time."""
 
 _NUMBERS = itertools.count(os.getpid() * 1000)
 """Added to a limit that nothing reaches, they mark a stand's processes by their arguments."""
@@ -145,7 +146,10 @@ def _classify(error: str) -> str:
 
 
 class Stand:
-    """A worker with certain means that loads an image with all attacks. Use it by `with`."""
+    """A worker with certain means that loads an image with all attacks. Use it by `with`.
+
+    `calm` is the median of seconds in which a worker that was not attacked begins an episode and answers.
+    """
 
     def __init__(self, image: EnvironmentImage, limits: Limits = LIMITS, **means: bool) -> None:
         self.image = image
@@ -159,6 +163,7 @@ class Stand:
         with SandboxWorker(self._limits, **self._means) as untouched:
             untouched.load(self.image, allow_weak=True)
             self._expected = self._answer(untouched, "tool"), self._answer(untouched, "script")
+            self.calm = statistics.median(self._time(untouched) for _ in range(9))
         self.worker = self._stack.enter_context(SandboxWorker(self._limits, **self._means))
         self._begin()
         return self
@@ -181,6 +186,17 @@ class Stand:
             if kind == "tool":
                 return episode.call("probe", {})
             return episode.script(_PROBE_SCRIPT).answer
+
+    def _time(self, worker: SandboxWorker) -> float:
+        begin = time.perf_counter()
+        self._answer(worker, "tool")
+        return time.perf_counter() - begin
+
+    def soon(self, attack: Attack, kind: str, report: Report) -> bool:
+        """Say whether the next episode answered within 100 ms, or on a busy machine within ten times what it takes
+        there after no attack; a worker that seems slow is attacked once more."""
+        bound = max(0.1, 10 * self.calm)
+        return report.next_seconds <= bound or self.run(attack, kind).next_seconds <= bound
 
     def _put_up_sibling(self) -> None:
         """Begin the other episode, which holds a secret of its own."""
@@ -209,9 +225,12 @@ class Stand:
     def run(self, attack: Attack, kind: str) -> Report:
         """Let an attack loose as a "tool" or a "script", and look at what became of it."""
         aim = {**self.traps.aim, "sibling": self._place}
+        if "timeout" in attack.ends_of(kind):
+            self.worker.limits = replace(self._limits, **IMPATIENT)
         begin = time.perf_counter()
         outcome, said = self._as_tool(attack, aim) if kind == "tool" else self._as_script(attack, aim)
         end = time.perf_counter()
+        self.worker.limits = self._limits
         try:
             answer = self._answer(self.worker, kind)
         except SandboxError as error:

@@ -26,3 +26,4 @@ def test_what_the_statement_holds_is_held(stand, attack, kind):
     else:
         assert report.breaches or report.outcome not in attack.ends_of(kind), "this is said to be open"
         assert report.same, "the next episode is as ever"
+    assert stand.soon(attack, kind, report), report

@@ -18,3 +18,4 @@ def test_it_ends_as_it_must_and_nothing_is_hit(stand, attack, kind):
     report = stand.run(attack, kind)
     assert not report.breaches, (report.breaches, report.detail)
     assert report.outcome in attack.ends_of(kind), report
+    assert stand.soon(attack, kind, report), report
