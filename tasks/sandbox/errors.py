@@ -26,7 +26,9 @@ def from_status(status: int) -> SandboxError:
     """Return the error that tells how a child ended, from its wait status."""
     if status >= 0:
         number = status & 0x7F
-        if number in (signal.SIGALRM, signal.SIGXCPU):
+        if number == signal.SIGXCPU:
+            return SandboxError("timeout", "the process has used up its CPU time")
+        if number == signal.SIGALRM:
             return SandboxError("timeout", "a call took too long")
         if number:
             return SandboxError("killed", f"the process was ended by signal {number}")

@@ -134,6 +134,12 @@ def test_an_endless_query_is_stopped():
     assert "interrupted" in observation["error"]["message"]
 
 
+def test_exhausted_cpu_time_is_told_as_such():
+    with SandboxWorker(Limits(wall_s=20, cpu_s=0.5)) as worker, pytest.raises(SandboxError) as caught:
+        attack(worker, "while True: pass")
+    assert caught.value.outcome == "timeout" and "CPU" in str(caught.value)
+
+
 def test_flooding_the_standard_streams_disturbs_nothing(worker):
     flood = "import os\nfor fd in (1, 2):\n    for _ in range(2000):\n        os.write(fd, b'x' * 4096)\n"
     assert attack(worker, flood + "print('y' * 10**6)") == {"survived": True}
