@@ -99,7 +99,7 @@ def running(store: str, port: int) -> Iterator[str]:
         "PYTHONPATH": os.pathsep.join(filter(None, [str(root()), os.environ.get("PYTHONPATH")])),
     }
     if not os.environ.get("AGENTWORLD_VERBOSE"):
-        environment["PREFECT_LOGGING_LEVEL"] = "INFO"
+        environment |= {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
     processes: list[subprocess.Popen[bytes]] = []
     try:
         with console.status("Starting the Prefect server"):
