@@ -393,6 +393,25 @@ def import_tau2(
     _import("tau2", path, store, seed, chains, licence, only, as_json)
 
 
+@app.command(epilog="Example: agentworld redteam --seed 5")
+def redteam(
+    store: StoreOption = DEFAULT_STORE,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the attacks")] = 101,
+    as_json: JsonOption = False,
+) -> None:
+    """Attack all accepted tasks once more, other ways than when they were made; write down what gets through."""
+    from flows.redteam import redteam as flow
+
+    outcome = flow(store, seed)
+    lines = [
+        f"{outcome['tasks']} tasks: full reward for {outcome['oracle']} oracles, {outcome['null']} times for nothing, "
+        f"{outcome['guess']} times for the likeliest answer",
+        f"{outcome['killed']} of {outcome['mutants']} wrong episodes refused, {outcome['survivors']} survived; "
+        f"next: agentworld audit --store {store}",
+    ]
+    _print(outcome, as_json, lambda: _say(*lines))
+
+
 @app.command(epilog="Example: agentworld bench --json")
 def bench(
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="Time for each round of a figure")] = 1.0,

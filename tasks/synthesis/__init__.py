@@ -5,6 +5,7 @@ from __future__ import annotations
 from tasks.synthesis.oracle import oracle_trajectory
 from tasks.synthesis.phrases import templates_hash
 from tasks.synthesis.practice import practice
+from tasks.synthesis.probe import ProbeReport, probe
 from tasks.synthesis.rubric import RubricResult, write_rubrics
 from tasks.synthesis.synthesize import SynthesisResult, oracle_key, synthesize
 
@@ -12,6 +13,7 @@ STAGE_VERSION = "6"
 """Part of the cache key of everything that this stage makes; raise it when its results change."""
 
 __all__ = [
+    "ProbeReport",
     "RubricResult",
     "write_rubrics",
     "STAGE_VERSION",
@@ -19,6 +21,7 @@ __all__ = [
     "oracle_key",
     "oracle_trajectory",
     "practice",
+    "probe",
     "synthesize",
     "templates_hash",
 ]
