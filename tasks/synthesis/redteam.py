@@ -18,6 +18,10 @@ from tasks.synthesis.replay import Bench, Run
 __all__ = ["Escape", "RedTeamReport", "drop", "red_team", "survivor_of", "tightened"]
 
 
+GUESSED = ("dropped_read", "guess")
+"""Kinds of mutants that win, if they do, by a guess."""
+
+
 @dataclass(frozen=True)
 class Escape:
     """A wrong episode that got full reward: what it did, said and changed."""
@@ -59,7 +63,7 @@ def red_team(
     """Execute wrong episodes and let the verifier judge them.
 
     Mutants that end in the same answer and the same state are equivalent: not counted, but named. An episode that
-    leaves a read out and guesses what it would have told is never equivalent: a right guess is a cheaper win.
+    guesses what it has not read is never equivalent: a right guess is a cheaper win.
 
     Args:
         oracle, run: the task's oracle and its episode, which `verifier` was made from.
@@ -75,7 +79,7 @@ def red_team(
         if mutant.calls is not None:
             outcome = next(outcomes)
             changes, answer = outcome.changes, mutant.answer_after(outcome.steps)
-        if _outcome_text(answer, changes) == truth and mutant.kind != "dropped_read":
+        if _outcome_text(answer, changes) == truth and mutant.kind not in GUESSED:
             equivalent.append(mutant.kind)
             continue
         kinds[mutant.kind] += 1
