@@ -193,11 +193,12 @@ def test_a_read_that_a_guess_replaces_is_found(bench: Bench, atlas: Atlas) -> No
     oracle = Oracle(calls=(_find(customer["name"]),), answer={"tier": _ref("0.customers[0].tier")})
     task, run = _task(bench, f'Which tier has "{customer["name"]}"?', oracle, _text("tier"))
     report = red_team(bench, atlas, task.verifier, oracle, run, task.prompt, random.Random(0))
-    assert report.survivors == ("dropped_read",) and report.escapes[0].answer == {"tier": common}
+    assert set(report.survivors) == {"dropped_read", "guess"}
+    assert all(escape.answer == {"tier": common} and not escape.calls for escape in report.escapes)
     attacker = Attacker(bench, atlas, [ToolSignature.of(tool) for tool in TOOLS], ENV_ID)
     gate, reason, kept = attacker.attack(task, run, random.Random(0))
     assert (gate, kept) == ("red_team", None) and "dropped_read" in reason
-    assert [(s.kind, s.outcome) for s in attacker.survivors] == [("dropped_read", "rejected")]
+    assert {(s.kind, s.outcome) for s in attacker.survivors} == {("dropped_read", "rejected"), ("guess", "rejected")}
 
 
 def test_a_loose_tolerance_is_repaired(bench: Bench, atlas: Atlas) -> None:
