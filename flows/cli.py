@@ -356,6 +356,9 @@ OnlyOption = Annotated[list[str] | None, typer.Option("--only", help="Only folde
 def _import(
     kind: str, path: str, store: str, seed: int | None, chains: int, licence: str, only: list[str] | None, as_json: bool
 ) -> None:
+    from flows.releases import check_release
+
+    check_release(kind, path)
     from flows.imports import import_worlds, table_lines
 
     results = import_worlds(kind, path, store, 7 if seed is None else seed, chains, licence, only or [])

@@ -15,6 +15,7 @@ from prefect.artifacts import create_table_artifact
 from flows.build import assign_splits
 from flows.console import bar
 from flows.errors import Refused
+from flows.releases import read_worlds
 from flows.runtime import cache_key, compute, default_store, workers
 from schemas.base import content_hash
 from schemas.environment import Environment, Rejection
@@ -173,20 +174,6 @@ def convert_task(store_uri: str, world: ForeignWorld, options: ImportOptions) ->
         write_dataset(open_store(store_uri), "rejections", f"import-{world.env_id}", [failure])
         return {"folder": world.folder, "env_id": world.env_id, "state": "failed", "reason": reason, "chains": 0,
                 "tools": 0, "tools_given": len(world.tools), "faults": {}, "mean_calls": 0.0}  # fmt: skip
-
-
-def read_worlds(kind: str, path: str, licence: str) -> list[ForeignWorld]:
-    """Return the worlds below a path, by the reader of that kind ("agent-world" or "tau2").
-
-    Raises:
-        Refused: if there are none.
-    """
-    from tasks.imports import ImportFailed, read_domains, read_release
-
-    try:
-        return list((read_release if kind == "agent-world" else read_domains)(path, licence))
-    except ImportFailed as error:
-        raise Refused(str(error)) from error
 
 
 @flow(name="import")

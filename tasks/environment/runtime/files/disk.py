@@ -187,10 +187,16 @@ class VirtualFile(io.BytesIO):
 
     def __init__(self, disk: Disk, path: str, content: bytes, kind: str, both: bool) -> None:
         super().__init__(content)
-        self._disk, self.name, self._reads, self._writes = disk, path, kind == "r" or both, kind != "r" or both
+        self._disk, self._path, self.name = disk, path, path  # others may rename `name`, as tempfile does
+        self._reads, self._writes = kind == "r" or both, kind != "r" or both
         self._appends, self._number = kind == "a", 0
         if self._appends:
             self.seek(0, io.SEEK_END)
+
+    @property
+    def path(self) -> str:
+        """Where it lies on the disk."""
+        return self._path
 
     def readable(self) -> bool:
         """Say whether it was opened for reading."""
@@ -217,7 +223,7 @@ class VirtualFile(io.BytesIO):
     def flush(self) -> None:
         """Put the content on the disk."""
         if not self.closed and self._writes:
-            self._disk.write(self.name, self.getvalue())
+            self._disk.write(self._path, self.getvalue())
 
     def fileno(self) -> int:
         """Return a number that the patched functions of `os` know."""

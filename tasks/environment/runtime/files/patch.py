@@ -172,7 +172,7 @@ def install(disk: Disk, now: Callable[[], float]) -> None:
     _by_descriptor(disk, "close", lambda file: file.close())
     _by_descriptor(disk, "write", lambda file, data: file.write(data))
     _by_descriptor(disk, "read", lambda file, size: file.read(size))
-    _by_descriptor(disk, "fstat", lambda file: disk.status(file.name, now()))
+    _by_descriptor(disk, "fstat", lambda file: disk.status(file.path, now()))
     os.fdopen = lambda descriptor, *args, **more: opening(descriptor, *args, **more)
     os.getcwd = lambda: disk.root
     os.environ["MCP_DB_DIR"] = disk.root
