@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tasks.environment.runtime.files.entry import folded
 from tasks.imports.world import ForeignWorld
 
+_MANY_IDS = 5
 _SHARE = 0.5
 """A world is a copy if it has this share of a benchmark's tools, or of its tables' telling fields."""
 
@@ -20,12 +22,16 @@ class Fingerprint:
         tools: names of its tools; common ones ("calculate") are left out.
         tables: collection -> fields that together are found nowhere else.
         classes: names of classes, where the benchmark is one of classes.
+        telling: tools one of which must be there too, where the others have names that anyone may choose.
+        values: the form of ids that its data has, () if it is common; several make a copy of the data.
     """
 
     name: str
     tools: frozenset[str]
     tables: Mapping[str, frozenset[str]]
     classes: frozenset[str] = frozenset()
+    telling: frozenset[str] = frozenset()
+    values: str = ""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -46,6 +52,7 @@ FINGERPRINTS = (
             "products": _words("product_id variants"),
             "users": _words("payment_methods orders name address"),
         },
+        values=r'"#W\d{7}"',
     ),
     Fingerprint(
         "tau2-bench airline",
@@ -59,6 +66,7 @@ FINGERPRINTS = (
             "reservations": _words("reservation_id cabin passengers payment_history nonfree_baggages"),
             "users": _words("payment_methods saved_passengers membership reservations"),
         },
+        values=r'"HAT\d{3}"',
     ),
     Fingerprint(
         "tau2-bench telecom",
@@ -79,7 +87,7 @@ FINGERPRINTS = (
             "absolute_value imperial_si_conversion logarithm max_value mean min_value percentage power round_number "
             "si_unit_conversion square_root standard_deviation subtract sum_values"
         ),
-        {}, _words("MathAPI"),
+        {}, _words("MathAPI"), _words("si_unit_conversion imperial_si_conversion"),
     ),
     Fingerprint(
         "BFCL MessageAPI",
@@ -88,7 +96,7 @@ FINGERPRINTS = (
             "message_login "
             "search_messages send_message view_messages_sent"
         ),
-        {}, _words("MessageAPI"),
+        {}, _words("MessageAPI"), _words("message_login message_get_login_status"),
     ),
     Fingerprint(
         "BFCL TicketAPI",
@@ -96,7 +104,7 @@ FINGERPRINTS = (
             "close_ticket create_ticket edit_ticket get_ticket get_user_tickets logout resolve_ticket "
             "ticket_get_login_status ticket_login"
         ),
-        {}, _words("TicketAPI"),
+        {}, _words("TicketAPI"), _words("ticket_login ticket_get_login_status"),
     ),
     Fingerprint(
         "BFCL TradingBot",
@@ -107,7 +115,7 @@ FINGERPRINTS = (
             "remove_stock_from_watchlist trading_get_login_status trading_login trading_logout update_market_status "
             "update_stock_price withdraw_funds"
         ),
-        {}, _words("TradingBot"),
+        {}, _words("TradingBot"), _words("trading_login trading_get_login_status"),
     ),
     Fingerprint(
         "BFCL TravelAPI",
@@ -117,7 +125,7 @@ FINGERPRINTS = (
             "get_nearest_airport_by_city list_all_airports purchase_insurance register_credit_card retrieve_invoice "
             "set_budget_limit travel_get_login_status verify_traveler_information"
         ),
-        {}, _words("TravelAPI TravelBooking"),
+        {}, _words("TravelAPI TravelBooking"), _words("authenticate_travel travel_get_login_status"),
     ),
     Fingerprint(
         "BFCL TwitterAPI",
@@ -126,7 +134,7 @@ FINGERPRINTS = (
             "get_user_tweets list_all_following mention posting_get_login_status post_tweet retweet search_tweets "
             "unfollow_user"
         ),
-        {}, _words("TwitterAPI PostingAPI"),
+        {}, _words("TwitterAPI PostingAPI"), _words("authenticate_twitter posting_get_login_status"),
     ),
     Fingerprint(
         "BFCL VehicleControlAPI",
@@ -142,6 +150,20 @@ FINGERPRINTS = (
 )  # fmt: skip
 
 
+def _ids(form: str, content: bytes) -> set[str]:
+    return set(re.findall(form, content.decode(errors="replace"))) if form else set()
+
+
+def _is_named(owner: str, world: ForeignWorld, sources: str) -> bool:
+    """Say whether a world's tools, files or folder bear the name of a benchmark's class."""
+    mark = f'"{owner}"'.encode()
+    return (
+        re.search(rf"\b{owner}\b", sources) is not None
+        or folded(owner) in folded(world.folder)
+        or any(mark in content for content in world.files.values())
+    )
+
+
 def benchmark_of(world: ForeignWorld, fields: Mapping[str, Iterable[str]]) -> tuple[str, dict[str, object]]:
     """Return (benchmark, evidence) that a world copies, ("", {}) if none.
 
@@ -154,6 +176,9 @@ def benchmark_of(world: ForeignWorld, fields: Mapping[str, Iterable[str]]) -> tu
     for mark in FINGERPRINTS:
         shared = sorted(tool for tool in mark.tools if folded(tool) in names)
         tool_share = len(shared) / len(mark.tools)
+        if mark.telling and not any(folded(tool) in names for tool in mark.telling):
+            tool_share = 0.0
+        ids = {text for content in world.files.values() for text in _ids(mark.values, content)}
         held = {
             table: sorted(wanted & set(fields[name]))
             for table, wanted in mark.tables.items()
@@ -162,8 +187,8 @@ def benchmark_of(world: ForeignWorld, fields: Mapping[str, Iterable[str]]) -> tu
         }
         whole = [table for table, found in held.items() if len(found) == len(mark.tables[table])]
         table_share = len(whole) / len(mark.tables) if mark.tables else 0.0
-        named = sorted(owner for owner in mark.classes if owner in sources or owner.lower() in world.folder.lower())
-        score = max(tool_share, table_share, 1.0 if named else 0.0)
+        named = sorted(owner for owner in mark.classes if _is_named(owner, world, sources))
+        score = max(tool_share, table_share, 1.0 if named or len(ids) >= _MANY_IDS else 0.0)
         if score > best[0]:
-            best = (score, mark.name, {"tools": shared, "tables": whole, "classes": named})
+            best = (score, mark.name, {"tools": shared, "tables": whole, "classes": named, "ids": sorted(ids)[:5]})
     return (best[1], best[2]) if best[0] >= _SHARE else ("", {})

@@ -181,7 +181,7 @@ def _import(build: _Build, worker: SandboxWorker, seed: int, retrieved_at: str) 
     prober = Prober(image, data, worker, seed)
     probes = {tool.name: prober.probe(tool) for tool in world.tools}
 
-    logs = _logs(build, layout, probes)
+    logs = _logs(build, data, layout, probes)
     if logs:
         layout, _ = infer_layout(world.files, world.folder, logs, names)
         data = _data(world, layout)
@@ -239,18 +239,24 @@ def _owners(layout: Mapping[str, Any]) -> dict[str, str]:
     return owners
 
 
-def _logs(build: _Build, layout: Mapping[str, Any], probes: Mapping[str, ToolProbes]) -> list[str]:
+def _logs(build: _Build, data: Data, layout: Mapping[str, Any], probes: Mapping[str, ToolProbes]) -> list[str]:
     owners = _owners(layout)
 
     def file_of(change: Change) -> str:
         return str(change.key) if change.table == "documents" else owners.get(change.table, change.table)
 
     changed = {name: {file_of(c) for p in found.done for c in p.changes} for name, found in probes.items()}
-    logs = log_files(probes.values(), owners, changed)
+    about = {table.name for tool in build.world.tools for table in data.subject(tool)[:1]}
+    core = {owners[table.name] for table in data.tables if table.name in about and len(data.rows[table.name]) > 2}
+    logs, written = log_files(probes, changed, core)
     for file, readers in logs.items():
         for name in readers:
             text = f"it reads and yet writes {file}: kept out of the state, and fresh in every episode"
             build.find(name, "reads_write_log", "repaired", text, file=file)
+    for file, readers in written.items():
+        for name in readers:
+            text = f"it reads and yet writes {file}, which is data: it counts as a writing tool"
+            build.find(name, "reads_write_log", "note", text, file=file)
     return list(logs)
 
 

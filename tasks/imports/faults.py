@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,19 @@ from schemas.task import Change
 from tasks.imports.observe import lists, objects
 from tasks.imports.probe import Probe, Prober, ToolProbes
 from tasks.imports.values import Data, schema_types
-from tasks.imports.verbs import LOG_NAMES, sounds_reading, sounds_writing
+from tasks.imports.verbs import LOG_NAMES, sounds_reading, sounds_writing, verb
 
 _MISSING = re.compile(r"no module named '?([\w.]+)", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"not.?found|no.?such|unknown|does.?n.?t exist", re.IGNORECASE)
-ABSENT = {"string": "no-such-key-0000", "integer": 987654321, "number": 987654321}
+_CLAIMS = re.compile(
+    r"success|successful|\b(created|added|inserted|updated|changed|modified|deleted|removed|cancell?ed|booked|reserved|"
+    r"sent|posted|submitted|assigned|moved|approved|rejected|closed|started|completed|registered|scheduled|saved|"
+    r"stored|published|archived|transferred|confirmed|recorded|applied|paid|refunded|ok|done)\b",
+    re.IGNORECASE,
+)
+_VAGUE = frozenset(("execute", "process", "apply", "make", "open", "draw", "log", "put", "start", "import", "place"))
+_ID = re.compile(r"(^|_)id$|Id$|_(code|number|key)$")
+ABSENT = {"string": "zz-absent-0000", "integer": 987654321, "number": 987654321}
 
 
 @dataclass(frozen=True)
@@ -43,26 +51,36 @@ def scalars(value: Any) -> Iterator[Any]:
 
 
 def log_files(
-    probes: Iterable[ToolProbes], owners: Mapping[str, str], changed: Mapping[str, set[str]]
-) -> dict[str, list[str]]:
-    """Return file -> the reading tools that write it.
+    probes: Mapping[str, ToolProbes], changed: Mapping[str, set[str]], core: set[str]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return (logs, written data), each as file -> the reading tools that write it.
 
-    A file is a log if tools write it that should only read, and no writing tool writes it alone; or if its name says
-    so and whoever writes it does so beside other work.
+    What a tool writes that should only read is a log if its name says so, if most tools write it, or if it holds no
+    data that tools are about. Other files are data, and the tool counts as a writing one.
 
     Args:
-        owners: table or document -> the file that it is in.
         changed: tool -> files that its probes changed.
+        core: files with records that tools are about.
     """
-    tools = {p.tool.name: p.tool for p in probes}
-    readers: dict[str, list[str]] = {}
-    for name, files in changed.items():
-        for file in files:
-            if sounds_reading(name, tools[name].declared):
-                readers.setdefault(file, []).append(name)
-            elif LOG_NAMES.search(file) and len(files) > 1:
-                readers.setdefault(file, [])
-    return {file: sorted(names) for file, names in sorted(readers.items())}
+    logs: dict[str, list[str]] = {}
+    written: dict[str, list[str]] = {}
+    active = [name for name, found in probes.items() if found.done]
+    for file in sorted({file for files in changed.values() for file in files}):
+        writers = [name for name in active if file in changed[name]]
+        readers = [name for name in writers if sounds_reading(name, probes[name].tool.declared)]
+        beside = any(len(changed[name]) > 1 for name in writers)
+        named = bool(LOG_NAMES.search(file))
+        if (
+            (named and (readers or beside))
+            or (readers and len(writers) >= 0.6 * len(active) and len(writers) > 2)
+            or readers
+            and file not in core
+            and len(readers) == len(writers)
+        ):
+            logs[file] = sorted(readers)
+        elif readers:
+            written[file] = sorted(readers)
+    return logs, written
 
 
 def judge(
@@ -153,6 +171,9 @@ def _without_effect(probes: ToolProbes, changes: Mapping[int, tuple[Change, ...]
     if any(changes[id(probe)] for probe in probes.done):
         return
     probe = probes.done[0]
+    claim = _CLAIMS.search(str(probe.observation))
+    if claim is None or (verb(probes.tool.name) in _VAGUE and "success" not in claim[0].lower()):
+        return
     shown = {"arguments": probe.arguments, "observation": _short(probe.observation), "probes": len(probes.done)}
     text = f"it says that it did so in {len(probes.done)} calls and changed nothing"
     yield Judgement("claims_without_effect", "fatal", text, shown)
@@ -168,7 +189,8 @@ def _inventing(
         for path, item in objects(probe.observation):
             texts = [v for v in item.values() if isinstance(v, str) and len(v) > 2]
             given = set(map(str, scalars(probe.arguments)))
-            listed = path.endswith("[]") and len(item) >= 3 and len(texts) >= 2
+            named = any(_ID.search(name) and isinstance(value, str) for name, value in item.items())
+            listed = path.endswith("[]") and len(item) >= 3 and len(texts) >= 2 and named
             if listed and not any(text in known or text in given for text in texts):
                 shown = {"arguments": probe.arguments, "record": _short(item)}
                 yield Judgement("invents_rows", "fatal", "it returns records that are in no file", shown)
@@ -185,15 +207,11 @@ def _inventing(
     probe = prober.call(probes.tool.name, {**probes.done[0].arguments, keys[0]: absent})
     for _, item in objects(probe.observation):
         told = [v for v in item.values() if v not in (None, "", absent) and not isinstance(v, dict | list | bool)]
-        if not probe.refused and absent in item.values() and len(told) >= 2 and not _echoes(told, known):
+        silent = probe.refused or _NOT_FOUND.search(str(item)) or not any(told)
+        if not silent and absent in item.values() and len(told) >= 2:
             shown = {"arguments": probe.arguments, "record": _short(item)}
             yield Judgement("invents_rows", "fatal", "asked for a key that does not exist, it makes up a record", shown)
             return
-
-
-def _echoes(values: Sequence[Any], known: frozenset[str]) -> bool:
-    """Say whether what an answer tells is counts of nothing."""
-    return all(isinstance(value, int | float) and value == 0 for value in values)
 
 
 def _short(value: Any) -> Any:

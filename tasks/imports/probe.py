@@ -14,6 +14,9 @@ from tasks.imports.values import Data
 from tasks.imports.world import ForeignTool
 from tasks.sandbox import SandboxWorker
 
+_MOST_FAILURES = 2
+"""A tool that so often ended its process, or did not end, is not tried further."""
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -83,6 +86,8 @@ class Prober:
             found.base.append(self.call(tool.name, arguments))
             if len(found.base) >= most and any(not probe.refused for probe in found.base):
                 break
+            if sum(bool(probe.failure) for probe in found.base) >= _MOST_FAILURES:
+                return found
         started = [probe for probe in found.base if not probe.refused] or found.base[:1]
         optional = [name for name in tool.parameters["properties"] if name not in tool.parameters["required"]]
         for name in optional:

@@ -12,7 +12,7 @@ from schemas.database import Column, Table
 from schemas.tool import Meaning, ToolField
 from tasks.imports.observe import Seen, lists, numbers, objects, seen_rows, shown_columns
 from tasks.imports.probe import Probe, ToolProbes
-from tasks.imports.values import LIMITS, Candidate, Data, Row, schema_types
+from tasks.imports.values import LIMITS, QUERIES, Candidate, Data, Row, schema_types
 
 _ENOUGH = 2
 """How many probes with different results a meaning must hold in."""
@@ -249,6 +249,11 @@ def _filter(
 ) -> tuple[Column, Meaning, Callable[[Any, Any], bool]] | None:  # fmt: skip
     """Return (column, meaning, test) of a parameter that explains every relevant probe, and some of them tellingly."""
     own = [c for c in data.candidates(probes.tool, name) if c.table is place.table]
+    if name.lower() in QUERIES and place.table.label:
+        # a search over several columns is told apart by whole labels only, and by them alone prompts name rows
+        labels = {str(row[place.table.label]) for row in data.rows[place.table.name]}
+        relevant = [probe for probe in relevant if str(probe.arguments[name]) in labels]
+        own.insert(0, Candidate(place.table, place.table.column(place.table.label), 9.0))
     own += [
         Candidate(place.table, column, 0.5)
         for c in data.candidates(probes.tool, name)

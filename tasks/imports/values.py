@@ -19,7 +19,7 @@ _PREFIX = re.compile(
 )
 _AFTER = re.compile(r"_(?:of|by|for|in|from|to|with|at|on|per)_")
 _QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,40})['\"`]")
-_QUERIES = ("query", "q", "keyword", "keywords", "search", "search_term", "term", "text", "search_text", "search_query")
+QUERIES = ("query", "q", "keyword", "keywords", "search", "search_term", "term", "text", "search_text", "search_query")
 LIMITS = ("limit", "max_results", "page_size", "top_k", "top_n", "n", "num_results", "per_page", "count", "max_items")
 _NUMERIC = ("integer", "number")
 
@@ -127,6 +127,10 @@ class Data:
         if name.lower() in LIMITS and "integer" in kinds:
             yield from (20, 5)
             return
+        for table in self.subject(tool)[:1]:
+            if name.lower() in QUERIES and table.label:
+                labels = [str(row[table.label]) for row in spread(self.rows[table.name], most)]
+                yield from (*labels[:-1], *(label.split()[0] for label in labels[-1:]))
         for candidate in self.candidates(tool, name)[:2]:
             values = distinct(
                 row[candidate.column.name]
@@ -138,10 +142,6 @@ class Data:
         yield from literal_values(name, schema, self.start_time)
         if "string" in kinds and not self.candidates(tool, name):
             yield from _QUOTED.findall(tool.description)
-        for table in self.subject(tool)[:1]:
-            if name.lower() in _QUERIES and table.label:
-                for row in self.rows[table.name][:most]:
-                    yield str(row[table.label]).split()[0]
         if "integer" in kinds or "number" in kinds:
             yield from (1, 2, 5)
         else:

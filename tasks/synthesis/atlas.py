@@ -37,7 +37,7 @@ class Atlas:
         try:
             self.connection.deserialize(snapshot)
             self.rows: dict[str, list[Row]] = {
-                table.name: [dict(row) for row in self.connection.execute(_select_all(table))]
+                table.name: [dict(row) for row in self.connection.execute(_select_all(table, database.files))]
                 for table in database.tables
             }
             self._documents: list[tuple[str, str, str, str]] = _read_documents(self.connection)
@@ -158,8 +158,10 @@ class Atlas:
         return (name, found) if found is not None else None
 
 
-def _select_all(table: Table) -> str:
-    return f'SELECT * FROM "{table.name}" ORDER BY "{table.key}"'
+def _select_all(table: Table, files: bool) -> str:
+    """Return the query for a table's rows in the order in which tools show them: native ones by key, others by file."""
+    order = "rowid" if files else f'"{table.key}"'
+    return f'SELECT * FROM "{table.name}" ORDER BY {order}'
 
 
 def _read_documents(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
