@@ -25,7 +25,8 @@ from tasks.synthesis.long.kept import Kept, keep_back
 from tasks.synthesis.long.outcome import Outcome, settle
 from tasks.synthesis.long.playbook import Playbook
 from tasks.synthesis.long.prose import tell
-from tasks.synthesis.long.reading import free_finders
+from tasks.synthesis.long.reading import free_finders, party_link
+from tasks.synthesis.long.reconcile import reconcile
 from tasks.synthesis.long.script import Script, compile_playbook
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.prompt import Speaker
@@ -35,6 +36,8 @@ BANDS = {(7, 12): 3, (13, 24): 4, (25, 40): 4, (41, 72): 6}
 """(fewest, most) calls of a long task -> how often it is wanted."""
 LEAST, MOST = 7, 96
 """Calls of a long task, in which no task ends that was meant for a band."""
+SLOW = 0.5
+"""The share of long tasks that list records party by party, where the tools allow it."""
 MULTI_TURN = 0.3
 """The share of long tasks whose user keeps something back, where there is something to keep back."""
 TRIES = 14
@@ -43,11 +46,12 @@ TRIES = 14
 
 @dataclass(frozen=True)
 class LongFamily:
-    """A kind of long work: its name, how to draw playbooks, the skills that it exercises."""
+    """A kind of long work: its name, how to draw playbooks (or to write a candidate at once), its skills."""
 
     name: str
     draw: Callable[[Desk], Iterator[Playbook]]
     skills: tuple[str, ...]
+    write: Callable[[Desk], Candidate | None] | None = None
 
 
 LONG_FAMILIES: tuple[LongFamily, ...] = (
@@ -58,6 +62,7 @@ LONG_FAMILIES: tuple[LongFamily, ...] = (
     LongFamily("rebook", rebook, ("loop", "create", "transition", "search")),
     LongFamily("follow_up", follow_up, ("loop", "create", "search")),
     LongFamily("all_or_none", all_or_none, ("loop", "decline", "conditional", "join", "transition", "search", "get")),
+    LongFamily("reconcile", lambda desk: iter(()), ("loop", "conditional", "update", "search"), reconcile),
 )
 
 
@@ -99,10 +104,15 @@ def build_long(
         weights = [1 / (1 + (written or {}).get(f"long_{family.name}", 0)) for family in fitting]
         family = rng.choices(fitting, weights=weights)[0]
         fitting.remove(family)
-        drawn = draw(desk, family)
-        if drawn is not None:
-            return candidate_of(desk, family, drawn)
+        candidate = family.write(desk) if family.write is not None else _written(desk, family)
+        if candidate is not None:
+            return replace(candidate, bounds=(LEAST, MOST))
     return None
+
+
+def _written(desk: Desk, family: LongFamily) -> Candidate | None:
+    drawn = draw(desk, family)
+    return candidate_of(desk, family, drawn) if drawn is not None else None
 
 
 def without_leaks(desk: Desk, drawn: Drawn) -> tuple[Drawn, str, tuple[AnswerField, ...]]:
@@ -143,7 +153,6 @@ def candidate_of(desk: Desk, family: LongFamily, drawn: Drawn) -> Candidate:
         predicted=tuple(outcome.answer(playbook).items()),
         refusals=1 if declined else len(outcome.codes),
         after={} if declined else outcome.state(),
-        bounds=(LEAST, MOST),
         withheld=withheld(desk, playbook),
         classes=(*(("decline",) if declined else ()), *(("multi_turn",) if kept is not None else ())),
         user=kept.user if kept is not None else None,
@@ -163,7 +172,8 @@ def _with_user(desk: Desk, drawn: Drawn) -> tuple[Drawn, Kept | None]:
 def draw(desk: Desk, family: LongFamily) -> Drawn | None:
     """Return the first playbook of a family within the desk's band, else the one nearest to it, None if none fits."""
     best: Drawn | None = None
-    for playbook in islice(family.draw(desk), TRIES):
+    for drawn in islice(family.draw(desk), TRIES):
+        playbook = read_slowly(desk, drawn)
         found = work_out(desk, playbook)
         if found is None or found.calls < LEAST or found.calls > MOST - 6:
             continue
@@ -191,11 +201,27 @@ def work_out(desk: Desk, playbook: Playbook) -> Drawn | None:
     return Drawn(playbook, outcome, script)
 
 
+def read_slowly(desk: Desk, playbook: Playbook) -> Playbook:
+    """Return a playbook whose records are listed party by party, where a tool does so and chance wills it.
+
+    What is all or nothing is always read so if it can be: it has few writes or none.
+    """
+    behind = [test.path.partition(".")[0] for test in playbook.tests if "." in test.path]
+    references = [playbook.owned_by, *behind]
+    fitting = [r for r in references if r and party_link(desk.kit, playbook.table.name, r) is not None]
+    if not fitting or (not playbook.careful and desk.rng.random() > SLOW):
+        return playbook
+    return replace(playbook, listed_by=fitting[0], one_by_one=False)
+
+
 def withheld(desk: Desk, playbook: Playbook) -> frozenset[str]:
     """Return the tools that the task does not offer: those that list what is to be read one by one."""
+    if playbook.listed_by:
+        return frozenset(tool.name for tool in free_finders(desk.atlas, playbook.table.name))
     if not playbook.one_by_one:
         return frozenset()
-    paths = [path for case in playbook.cases for test in case.tests for path in test.paths if "." in path]
+    tests = [*playbook.tests, *(test for case in playbook.cases for test in case.tests)]
+    paths = [path for test in tests for path in test.paths if "." in path]
     references = {playbook.table.column(path.partition(".")[0]).references for path in paths}
     tables = {reference.partition(".")[0] for reference in references}
     return frozenset(tool.name for table in tables for tool in free_finders(desk.atlas, table))

@@ -150,6 +150,8 @@ class Playbook:
         stats: what is reported.
         careful: all or nothing: if one record may not be moved, none is, and the report says why.
         counted: the topic for which the user wants to hear how many records there are, "" for none.
+        listed_by: the reference by which the records are listed, party by party, as no tool lists them all; "" if one
+            does.
         one_by_one: what stands behind references is read row by row, as no tool that lists it is offered.
     """
 
@@ -163,6 +165,7 @@ class Playbook:
     cap: Cap | None = None
     stats: tuple[Stat, ...] = ()
     careful: bool = False
+    listed_by: str = ""
     one_by_one: bool = False
     counted: str = ""
 

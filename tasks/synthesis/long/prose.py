@@ -14,7 +14,7 @@ from tasks.synthesis.phrases import lay_out, listing, literal
 from tasks.synthesis.prompt import relation
 
 REGISTERS = ("ticket", "email", "chat", "order", "voice")
-_WRITERS = ("Mara", "Joonas", "Ines", "Teo", "Sanne", "Ravi", "Ewa", "Colin", "Yuki", "Amadou")
+WRITERS = ("Mara", "Joonas", "Ines", "Teo", "Sanne", "Ravi", "Ewa", "Colin", "Yuki", "Amadou")
 
 
 def tell(desk: Desk, playbook: Playbook) -> tuple[str, tuple[AnswerField, ...]]:
@@ -38,7 +38,7 @@ class _Teller:
             rules=self._rules(),
             notes=self._notes(),
             reply=self.kit.speaker.reply([(field.name, field.description) for field in fields]),
-            who=self.rng.choice(_WRITERS),
+            who=self.rng.choice(WRITERS),
         )
         return text, fields
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schemas.database import Table
 from schemas.tool import Tool, ToolField
 from tasks.synthesis.atlas import Atlas, Row, field_for, required
-from tasks.synthesis.families.kit import Kit, label_finder, list_name
+from tasks.synthesis.families.kit import Kit, Link, label_finder, list_name
 from tasks.synthesis.filters import SHOWN, argument_value, row_columns, row_prefix
 from tasks.synthesis.long.playbook import Named, Test
 
@@ -33,6 +33,14 @@ def page(tool: Tool) -> tuple[ToolField, int] | None:
     if field is None:
         return None
     return field, int(tool.parameters["properties"][field.path].get("maximum", SHOWN))
+
+
+def party_link(kit: Kit, table: str, reference: str) -> Link | None:
+    """Return the link whose tool lists a table's rows of one party, and only so; None if there is none."""
+    for link in kit.links:
+        if link.child.name == table and link.column.name == reference and required(link.find_children):
+            return link
+    return None
 
 
 def free_finders(atlas: Atlas, table: str) -> list[Tool]:
@@ -75,6 +83,55 @@ class Reader:
                     if best is None or found.calls < best.calls:
                         best = found
         return best
+
+    def by_party(self, table: Table, reference: str, tests: Sequence[Test], parties: str = "") -> Reading | None:
+        """Return the lines that list records party by party, and leave in `rows` those that meet the tests on their
+        own columns and on the party; None if no tool does.
+
+        `parties` is an expression of the parties' keys; "" reads all parties, of whom the tests on the party choose.
+        """
+        own = [test for test in tests if all("." not in path for path in test.paths)]
+        link = party_link(self.kit, table.name, reference)
+        columns = {path for test in own for path in test.paths} | {reference}
+        if link is None or not columns <= row_columns(link.find_children):
+            return None
+        groups: dict[Any, list[Row]] = {}
+        for row in self.atlas.rows[table.name]:
+            groups.setdefault(row.get(reference), []).append(row)
+        sizes = [shows_all(self.atlas, link.find_children, group) for group in groups.values()]
+        if None in sizes:
+            return None
+        lines: list[str] = []
+        calls, tools = len(parties.split("], named_")) if parties else 0, {link.find_children.name}
+        if not parties:
+            found = self._chosen_parties(link, [test for test in tests if test.path.startswith(f"{reference}.")])
+            if found is None:
+                return None
+            lines, calls, tools = list(found.lines), found.calls, tools | found.tools
+            parties = f"[party[{link.parent.key!r}] for party in parties]"
+        size = max((size for size in sizes if size), key=len, default="")
+        given = f"{link.child_field.path}=party" + (f", {size}" if size else "")
+        listed = f"call({link.find_children.name!r}, {given})[{list_name(self.atlas, link.find_children)!r}]"
+        lines.append(f"rows = [row for party in {parties} for row in {listed}]")
+        return Reading((*lines, *self._narrowed(own)), calls, frozenset(tools))
+
+    def _chosen_parties(self, link: Link, tests: Sequence[Test]) -> Reading | None:
+        """Return the lines that leave in `parties` the parties that meet tests, seen from a record."""
+        columns = {test.path.partition(".")[2] for test in tests}
+        for tool in free_finders(self.atlas, link.parent.name):
+            size = shows_all(self.atlas, tool, self.atlas.rows[link.parent.name])
+            if size is not None and columns | {link.parent.key} <= row_columns(tool):
+                given = f", {size}" if size else ""
+                bare = [replace(test, path=test.path.partition(".")[2]) for test in tests]
+                shown = f"call({tool.name!r}{given})[{list_name(self.atlas, tool)!r}]"
+                lines = [f"parties = [row for row in {shown} if {self.tests(bare)}]"]
+                held = [
+                    row
+                    for row in self.atlas.rows[link.parent.name]
+                    if all(meets(test.operator, row.get(test.path), test.value) for test in bare)
+                ]
+                return Reading(tuple(lines), 1 + len(held), frozenset({tool.name}))
+        return None
 
     def _ways(self, table: Table, tool: Tool, tests: Sequence[Test]) -> list[Reading]:
         """Return the ways to list with one tool: in one call, or one for each of several states."""

@@ -51,11 +51,10 @@ class _Compiler:
         self.reads += len(self.topics)
         playbook = self.playbook
         parties = list({id(p.row): p for p in _named(playbook)}.values())
-        steps = [self._parties(parties), self.reader.rows(playbook.table, self._listed_tests())]
-        if not all(self._take(step) for step in steps):
+        keys = ", ".join(self._party(owner) for owner in playbook.owners)
+        if not all(self._take(step) for step in (self._parties(parties), self._records(keys))):
             return None
-        if playbook.owners:
-            keys = ", ".join(self._party(owner) for owner in playbook.owners)
+        if playbook.owners and playbook.listed_by != playbook.owned_by:
             self.lines.append(f"rows = [row for row in rows if row[{playbook.owned_by!r}] in ({keys},)]")
         if not self._take(self._related()):
             return None
@@ -78,8 +77,14 @@ class _Compiler:
         self.tools |= reading.tools
         return True
 
-    def _listed_tests(self) -> list:
-        return [test for test in self.playbook.tests if all("." not in path for path in test.paths)]
+    def _records(self, keys: str) -> Reading | None:
+        """Return the lines that list the records; `keys` are the expressions of the owners' keys."""
+        playbook = self.playbook
+        if not playbook.listed_by:
+            own = [test for test in playbook.tests if all("." not in path for path in test.paths)]
+            return self.reader.rows(playbook.table, own)
+        parties = f"[{keys}]" if playbook.owners and playbook.listed_by == playbook.owned_by else ""
+        return self.reader.by_party(playbook.table, playbook.listed_by, playbook.tests, parties)
 
     def _parties(self, parties: Sequence[Named]) -> Reading | None:
         """Return the lines that look up all named rows, table by table."""
