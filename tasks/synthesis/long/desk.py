@@ -223,6 +223,17 @@ class Desk:
                 return test
         return None
 
+    def average(self, table: Table, rows: Sequence[Row]) -> Test | None:
+        """Return the condition that a measure is at least, or at most, its average over the rows."""
+        column = self.measure(table, rows)
+        if column is None:
+            return None
+        cells = [row[column.name] for row in rows]
+        mean = sum(cells) / len(cells)
+        if min(abs(cell - mean) for cell in cells) < 0.01:
+            return None  # rounding must not decide
+        return Test(column.name, self.rng.choice(("at_least", "at_most")), mean, average=True)
+
     def measure(self, table: Table, rows: Sequence[Row]) -> Column | None:
         """Return a measure that lists show and that all rows have, None if there is none."""
         columns = [

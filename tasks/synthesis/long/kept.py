@@ -132,7 +132,7 @@ def _test_slot(desk: Desk, playbook: Playbook, test: Test, put: Callable[[Playbo
     if rest:
         table = desk.atlas.tables[table.column(first).references.partition(".")[0]]
     column = table.column(rest or first)
-    if test.against or test.operator in ("in", "differs") or (column.role == "status" and not rest):
+    if test.against or test.average or test.operator in ("in", "differs") or (column.role == "status" and not rest):
         return []
     name = f"{relation(first)} {words(rest)}" if rest else words(first)
     kind = {"at_least": "least", "at_most": "most"}.get(test.operator, "wanted")

@@ -27,6 +27,7 @@ class Test:
         value: what the prompt states, or what the user tells if there is a `topic`.
         against: the path of another cell of the same record, in place of a value.
         topic: what to ask the user for, "" if the prompt states the value.
+        average: whether the value is the average of that cell over all records meant, which the prompt does not state.
     """
 
     path: str
@@ -34,6 +35,7 @@ class Test:
     value: Any = None
     against: str = ""
     topic: str = ""
+    average: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:

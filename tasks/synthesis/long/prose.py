@@ -166,6 +166,8 @@ class _Teller:
         if test.against:
             other = self._thing(test.against)
             return self.say(f"where_against_{test.operator}", column=plain, other=f"the {other}")
+        if test.average:
+            return self.say(f"where_average_{test.operator}", column=plain, nouns=table.nouns)
         if test.operator == "in":
             values = " or ".join(literal(value) for value in test.value)
             return self.say("where_in", column=plain, values=values)

@@ -235,7 +235,13 @@ class Reader:
     def test(self, test: Test) -> str:
         """Return the expression of one test."""
         right = self.cell(test.against) if test.against else self.value(test.value, test.topic)
+        right = mean_name(test.path) if test.average else right
         return f"{self.cell(test.path)} {OPERATORS[test.operator]} {right}"
+
+
+def mean_name(path: str) -> str:
+    """Return the variable that holds the average of a column over all records meant."""
+    return f"mean_{path}"
 
 
 def meets(compare: str, left: Any, right: Any) -> bool:

@@ -10,7 +10,7 @@ from tasks.synthesis.atlas import Row
 from tasks.synthesis.families.kit import Kit
 from tasks.synthesis.filters import argument_value
 from tasks.synthesis.long.playbook import Case, Given, Move, Named, Playbook, Stat
-from tasks.synthesis.long.reading import Reader, Reading
+from tasks.synthesis.long.reading import Reader, Reading, mean_name
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,8 @@ class _Compiler:
             self.lines.append("codes = []")
         if playbook.careful:
             self._careful()
+        for path in dict.fromkeys(test.path for case in playbook.cases for test in case.tests if test.average):
+            self.lines.append(f"{mean_name(path)} = sum(row[{path!r}] for row in rows) / len(rows)")
         if playbook.counted:
             topic = playbook.counted
             self.lines += ask_lines(self.told[topic], f"f'{{len(rows)}} {topic}'", self.topics[topic])

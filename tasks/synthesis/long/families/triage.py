@@ -43,6 +43,8 @@ def _playbook(desk: Desk, scope: Scope, changes: list[Change]) -> Playbook | Non
             rows = [row for row in rows if row not in desk.where(scope.table, rows, [test])]
     for change in changes[: rng.choice((1, 2, 2))]:
         test = desk.against(scope.table, rows) if rng.random() < 0.35 else None
+        if rng.random() < 0.2 and not any(t.average for c in cases for t in c.tests):
+            test = desk.average(scope.table, scope.rows)
         test = test or desk.own(scope.table, rows, _used(scope) | {t.path for c in cases for t in c.tests})
         if test is None:
             break
