@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from schemas.database import Database
 from schemas.task import AgentTask
 from schemas.tool import Tool
+from tasks.dialogue import ASK_USER, DESCRIPTION, PARAMETERS
 from tasks.environment import EnvironmentImage
 
 
@@ -18,7 +19,7 @@ class Served:
     Attributes:
         image: what the sandbox runs.
         database: its schema, actions and documents.
-        tools: the tools that a client sees; with a task, those that the task allows.
+        tools: the tools that a client sees; with a task, those that the task allows, and asking its user if it has one.
         task: the task whose prompt is offered and that scoring judges.
     """
 
@@ -43,4 +44,12 @@ class Served:
             if missing:
                 raise ValueError(f"task {task.task_id!r} allows tools that its environment lacks: {missing}")
             offered = tuple(known[name] for name in task.tools)
+            offered += (_asking(database.env_id),) if task.user is not None else ()
         return cls(EnvironmentImage.of(database, tools, snapshot), database, offered, task)
+
+
+def _asking(env_id: str) -> Tool:
+    """Return how a client sees that it may ask the task's user; no sandbox runs it."""
+    return Tool(
+        env_id=env_id, name=ASK_USER, kind="get", description=DESCRIPTION, parameters=PARAMETERS, source_code="",
+    )  # fmt: skip

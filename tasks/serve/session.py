@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemas.task import Change
+from tasks.dialogue import ASK_USER, answers, rule_user
 from tasks.environment import shaped_reward, verify
 from tasks.sandbox import SandboxError, SandboxWorker
 from tasks.serve.limits import ServeLimits
@@ -48,6 +49,7 @@ class Session:
         self._clock = clock
         self._started = clock()
         self._tools = {tool.name for tool in served.tools}
+        self._user = rule_user(served.task, seed) if served.task is not None else None
         self._changes: tuple[Change, ...] | None = None
         self._error = ""
         self._verdict: dict[str, Any] | None = None
@@ -92,6 +94,8 @@ class Session:
         if refused is not None:
             return refused
         self.calls += 1
+        if tool == ASK_USER and self._user is not None:
+            return answers(self._user)(arguments)
         return self._guarded(lambda: self._episode.call(tool, dict(arguments)))
 
     def read(self, document: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from serve_example import SLOW, TOOLS, oracle_of, shop_served, shop_task
 
+from schemas.task import Fact, SimulatedUser
 from tasks.serve import Served, ServeLimits, Session
 
 TASK = shop_task()
@@ -133,3 +134,15 @@ def test_what_is_no_json_is_refused(begin):
 def test_limits_must_be_positive():
     with pytest.raises(ValueError, match="calls must be positive"):
         ServeLimits(calls=0)
+
+
+def test_a_task_s_user_answers_and_another_task_has_none(begin):
+    user = SimulatedUser(facts=(Fact(topic="which order", says="The pending one."),))
+    talking = begin(shop_served(TASK.model_copy(update={"user": user})))
+    assert talking.served.tools[-1].name == "ask_user"
+    assert talking.call("ask_user", {"question": "Which order is it?"}) == {"reply": "The pending one."}
+    assert code(talking.call("ask_user", {"text": "?"})) == "INVALID_ARGUMENTS"
+    talking.call(CALL, ARGUMENTS)
+    verdict = talking.score(TASK.expected_answer)
+    assert verdict["success"] and verdict["calls"] == 3
+    assert code(begin(shop_served(TASK)).call("ask_user", {"question": "Which order?"})) == "UNKNOWN_TOOL"
