@@ -17,6 +17,7 @@ from tasks.report.charts import charts
 from tasks.report.data import ReportData
 from tasks.report.figures import percent, signed
 from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, error_bars, latest_overall, verdicts
+from tasks.report.views.classes import class_rows
 from tasks.report.views.examples import cards, gallery
 from tasks.report.views.funnel import ENOUGH, funnel_of
 from tasks.report.views.overview import duration, memory, plural, tiles
@@ -74,6 +75,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         "verdicts": verdicts(data),
         "yields": yields(data),
         "scores": score_rows(data),
+        "classes": class_rows(data),
         "agents": AGENTS,
         "funnel": funnel_of(data),
         "enough": ENOUGH,

@@ -197,7 +197,7 @@ def test_environments_must_keep_what_their_state_promises(outcome):
     found = reasons(outcome, "environments")
     assert set(found) == {"env-bad", "env-silent", "env-small", "env-lost"}
     assert "reason is not empty where state is rejected or failed" in found["env-silent"]
-    assert "n_tools is at least 8 where state is accepted; found '7'" in found["env-small"]
+    assert "n_tools is at least 8 where state is accepted and origin is mined; found '7'" in found["env-small"]
     assert found["env-lost"] == "blob 12ab is missing"
     assert [record.env_id for record in outcome.datasets["environments"].records] == ["env-shop", "env-old"]
 

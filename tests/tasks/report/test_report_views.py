@@ -9,6 +9,7 @@ from schemas.environment import Rejection
 from schemas.task import Change
 from tasks.report import ReportData, summary_table
 from tasks.report.views.arena import arm_classes, error_bars, grouped, latest_overall
+from tasks.report.views.classes import class_rows
 from tasks.report.views.examples import cards, change_line, gallery, readable
 from tasks.report.views.overview import duration, memory, stages
 from tasks.report.views.tables import environment_rows, source_rows
@@ -118,3 +119,15 @@ def test_texts_for_people() -> None:
     assert change_line(change) == "orders o1: b = 3"
     assert arm_classes(["before", "zeta", "alpha"])["zeta"] == "arm-extra-2"
     assert [s.name for s in stages(ReportData(run_id="r", started_at="", machine=""))][-1] == "Regeneration"
+
+
+def test_classes_overlap_and_tell_their_lengths() -> None:
+    first, second, third = DATA.tasks[:3]
+    tasks = (
+        first.model_copy(update={"classes": ("long",), "oracle_calls": 10, "difficulty": 0.5}),
+        second.model_copy(update={"classes": ("long", "decline"), "oracle_calls": 50, "difficulty": 0.7}),
+        third.model_copy(update={"classes": (), "oracle_calls": 3}),
+    )
+    long, decline = class_rows(DATA.model_copy(update={"tasks": tasks}))
+    assert (long.tasks, long.mean, long.most, long.beyond) == (2, 30, 50, 0.5) and decline.tasks == 1
+    assert long.difficulty is not None and abs(long.difficulty - 0.6) < 1e-9
