@@ -15,6 +15,7 @@ from schemas.base import canonical_json
 from schemas.task import Change
 from tasks.environment.rows import StateError, TableDifference
 from tasks.environment.runtime.tables import quote, read_tables
+from tasks.environment.snapshot import SNAPSHOT_VERSION
 
 _INSTRUCTIONS_A_LOOK, _LOOKS, _INSTRUCTIONS_A_BYTE = 1_000_000, 20, 20
 _BROKEN = (sqlite3.Error, OverflowError, MemoryError)
@@ -24,7 +25,7 @@ def open_state(state: bytes) -> sqlite3.Connection:
     """Open a state's bytes in memory, wary of what untrusted code may have written into them.
 
     Raises:
-        StateError: if the bytes are no SQLite file.
+        StateError: if the bytes are no SQLite file, or a later release wrote them.
     """
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
@@ -32,9 +33,15 @@ def open_state(state: bytes) -> sqlite3.Connection:
         connection.execute("PRAGMA cell_size_check = ON")
         connection.deserialize(state)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
     except _BROKEN as error:
         connection.close()
         raise StateError(f"the state is no intact SQLite file: {error}") from error
+    if version > SNAPSHOT_VERSION:
+        connection.close()
+        raise StateError(
+            f"the state has layout {version}, this release reads layouts up to {SNAPSHOT_VERSION}: install a later one"
+        )
     return connection
 
 

@@ -11,6 +11,9 @@ from typing import Any
 from schemas.database import Column, Database, Document, Table
 from tasks.environment.runtime.tables import quote
 
+SNAPSHOT_VERSION = 1
+"""The layout of snapshots that this release writes and reads, kept as SQLite's user_version; earlier ones had 0."""
+
 _SQL_TYPES = {
     "integer": "INTEGER",
     "number": "REAL",
@@ -166,6 +169,7 @@ def build_snapshot(
         raise SnapshotError(f"rows for unknown tables {sorted(unknown)}")
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
+        connection.execute(f"PRAGMA user_version = {SNAPSHOT_VERSION}")
         connection.execute("BEGIN")
         for table in database.tables:
             try:

@@ -5,10 +5,20 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from worlds import shop_database, shop_rows, shop_snapshot
+from worlds import shop_database, shop_rows, shop_snapshot, shop_tools
 
 from schemas.database import Column, Document
-from tasks.environment import SnapshotError, build_snapshot
+from tasks.environment import (
+    Differ,
+    EnvironmentImage,
+    SnapshotError,
+    StateError,
+    build_snapshot,
+    difference,
+    open_state,
+    state_hash,
+)
+from tasks.sandbox import SandboxError, SandboxWorker
 
 DATABASE = shop_database()
 
@@ -95,3 +105,21 @@ def test_broken_schemas_are_refused():
         build_snapshot(DATABASE.model_copy(update={"tables": (odd,)}), {})
     with pytest.raises(SnapshotError, match="key"):
         build_snapshot(DATABASE.model_copy(update={"tables": (suppliers.model_copy(update={"key": "none"}),)}), {})
+
+
+def test_a_snapshot_of_a_later_layout_is_refused_by_all_that_read_one():
+    connection = connect()
+    connection.execute("PRAGMA user_version = 99")
+    later = connection.serialize()
+    for read in (open_state, state_hash, Differ):
+        with pytest.raises(StateError, match=r"layout 99.* up to 1: install a later"):
+            read(later)
+    with SandboxWorker() as worker, pytest.raises(SandboxError, match="start: .*env-shop.*layout 99"):
+        worker.load(EnvironmentImage.of(DATABASE, shop_tools(), later))
+
+
+def test_equal_worlds_hash_equal_whatever_the_order_of_rows():
+    rows = shop_rows()
+    mixed = {table: list(reversed(found)) for table, found in rows.items()}
+    plain, other = build_snapshot(DATABASE, rows), build_snapshot(DATABASE, mixed)
+    assert plain != other and state_hash(plain) == state_hash(other) and difference(plain, other) == ()
