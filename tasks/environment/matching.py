@@ -144,8 +144,13 @@ def _without_unchanged(changes: Sequence[Change], ignored: frozenset[str]) -> li
 
 def mentions(value: Any, keys: frozenset[Key]) -> bool:
     """Say whether one of the keys stands anywhere in a JSON value."""
-    if isinstance(value, Mapping):
-        return any(mentions(item, keys) for item in value.values())
+    if not keys:
+        return False
+    if isinstance(value, dict):
+        try:
+            return not keys.isdisjoint(value.values())
+        except TypeError:  # a value is itself an object or a list
+            return any(mentions(item, keys) for item in value.values())
     if isinstance(value, list | tuple):
         return any(mentions(item, keys) for item in value)
     return isinstance(value, Key) and value in keys
