@@ -5,29 +5,59 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from flows.report import machine
+from flows.errors import Refused
+from flows.report import machine, released_tasks
 from tasks.coding import write_tools
-from tasks.sandbox.benchmark import Work, measure
+from tasks.environment import EnvironmentImage
+from tasks.sandbox.benchmark import ROUNDS, Figure, Work, measure, measure_chains
+from tasks.sandbox.benchmark.meter import one_core
+from tasks.store import load_environment, open_store
 
 SNAPSHOT_MB = 2.0
 
 
-def measure_engine(seconds: float = 1.0, megabytes: float = SNAPSHOT_MB) -> dict[str, Any]:
+def measure_engine(seconds: float = 0.5, megabytes: float = SNAPSHOT_MB, store: str | None = None) -> dict[str, Any]:
     """Return the machine, the date, the world and the figures.
 
     Args:
-        seconds: how long each of a rate's three rounds takes; the best counts.
+        seconds: how long each of a rate's rounds takes; the best counts.
         megabytes: size of the measured world's snapshot, at least 0.1.
+        store: also judge the episodes of this store's own tasks.
+
+    Raises:
+        Refused: if the store has no task whose oracle is a chain of calls.
     """
     work = Work.of(write_tools, megabytes / SNAPSHOT_MB)
+    own = [] if store is None else [_own_tasks(store, seconds)]
     return {
         "machine": machine(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "snapshot_kb": round(len(work.image.snapshot) / 1024),
         "rows": sum(map(len, work.rows.values())),
-        "how": f"one core, CPU seconds of all processes together, best of 3 rounds of {seconds:g} s",
-        "figures": [figure.record() for figure in measure(work, seconds)],
+        "how": f"one core, CPU seconds of all processes together, best of {ROUNDS} rounds of {seconds:g} s",
+        "figures": [figure.record() for figure in (*measure(work, seconds), *own)],
     }
+
+
+def _own_tasks(store: str, seconds: float) -> Figure:
+    """Return the rate of judged episodes over a store's tasks whose oracle is a chain and whose tools rules wrote."""
+    objects = open_store(store)
+    chains: dict[str, list[Any]] = {}
+    for task in released_tasks(objects.uri):
+        if task.oracle.calls:
+            chains.setdefault(task.env_id, []).append(task.oracle.calls)
+    worlds = []
+    for env_id in sorted(chains):
+        world = load_environment(objects, env_id)
+        image = EnvironmentImage.of(world.database, world.tools, world.snapshot)
+        if not image.foreign:
+            worlds.append((image, chains[env_id]))
+    found = [len(calls) for _, own in worlds for calls in own]
+    if not found:
+        raise Refused(f"no tasks in {objects.uri} to measure with: run `agentworld run` or `synthesize` first")
+    what = f"judged episodes of the store's {len(found):,} chains, {sum(found) / len(found):.1f} calls each"
+    with one_core():
+        return Figure("store_episodes", what, "/CPU s", measure_chains(worlds, seconds))
 
 
 def table(report: dict[str, Any]) -> list[str]:

@@ -417,14 +417,15 @@ def redteam(
 
 @app.command(epilog="Example: agentworld bench --json")
 def bench(
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="Time for each round of a figure")] = 1.0,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="Time for each round of a figure")] = 0.5,
     megabytes: Annotated[float, typer.Option("--megabytes", min=0.1, max=100, help="Size of the world")] = 2.0,
+    store: Annotated[str | None, typer.Option("--store", help="Measure this store's own tasks as well")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the engine beside two stand-ins at the same work: resets, calls, judged episodes, per core."""
     from flows.bench import measure_engine, table
 
-    report = measure_engine(seconds, megabytes)
+    report = measure_engine(seconds, megabytes, store)
     _print(report, as_json, lambda: _say(*table(report)))
 
 

@@ -93,6 +93,8 @@ def _equal_rows(
 ) -> bool:
     if expected is None or actual is None:
         return expected is actual
+    if not names and expected == actual and list(map(type, expected.values())) == list(map(type, actual.values())):
+        return True  # nearly every row; the types tell true from 1
     if expected.keys() != actual.keys():
         return False
     for column, value in expected.items():

@@ -47,7 +47,7 @@ class TableDifference:
         self.name = shape.name
         self._shape = shape
         self._key = tuple(shape.columns.index(column) for column in shape.key)
-        self._find = shape.select()
+        self._find, self._places = shape.select(), len(shape.places)
         table, columns = quote(shape.name), [quote(column) for column in shape.columns]
         match = " AND ".join(same(f"a.{place}", f"b.{place}") for place in shape.places)
         before, after = (", ".join(f"{side}.{column}" for column in columns) for side in "ba")
@@ -77,11 +77,7 @@ class TableDifference:
         """
         pairs: list[Pair] = []
         for key, cells in touched:
-            if (
-                not isinstance(key, list)
-                or len(key) != len(self._shape.places)
-                or not _CELL_TYPES.issuperset(map(type, key))
-            ):
+            if not isinstance(key, list) or len(key) != self._places or not _CELL_TYPES.issuperset(map(type, key)):
                 raise StateError(f"the journal of table {self.name!r} names no row: {key!r}"[:200])
             if cells is not None and (not isinstance(cells, list) or len(cells) != len(self._shape.columns)):
                 raise StateError(f"the journal of table {self.name!r} tells another row than its columns hold")

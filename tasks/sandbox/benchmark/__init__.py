@@ -6,15 +6,15 @@ import tempfile
 from pathlib import Path
 
 from schemas.task import Verifier
-from tasks.sandbox.benchmark.engine import measure_engine
+from tasks.sandbox.benchmark.engine import measure_chains, measure_engine
 from tasks.sandbox.benchmark.figures import Figure, make_figures
 from tasks.sandbox.benchmark.json_files import measure_json_files
 from tasks.sandbox.benchmark.mcp_session import measure_mcp
-from tasks.sandbox.benchmark.meter import one_core
+from tasks.sandbox.benchmark.meter import ROUNDS, one_core
 from tasks.sandbox.benchmark.work import Work
 from tasks.sandbox.worker import SandboxWorker
 
-__all__ = ["Figure", "Work", "measure"]
+__all__ = ["ROUNDS", "Figure", "Work", "measure", "measure_chains"]
 
 
 def verifiers_of(work: Work) -> list[Verifier]:
@@ -26,7 +26,7 @@ def verifiers_of(work: Work) -> list[Verifier]:
 
 
 def measure(work: Work, seconds: float = 1.0) -> tuple[Figure, ...]:
-    """Return the table of the engine and both stand-ins, all on one core; each rate takes about 3 x `seconds`.
+    """Return the table of the engine and both stand-ins, all on one core; each rate takes about `ROUNDS` x `seconds`.
 
     Raises:
         AssertionError: if an oracle's episode is not verified anywhere.

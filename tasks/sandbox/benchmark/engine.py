@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from schemas.task import Call, Verifier
-from tasks.environment import verify
+from tasks.environment import EnvironmentImage, verify
 from tasks.sandbox.benchmark.meter import proportional_memory, rate
 from tasks.sandbox.benchmark.work import Work
 from tasks.sandbox.episode import Episode
@@ -36,9 +36,34 @@ def measure_engine(work: Work, verifiers: Sequence[Verifier], seconds: float) ->
             figures["calls_inside_s"] = rate(lambda: len(episode.run(work.lookups)), seconds, here=False)
             figures["calls_batched_s"] = rate(lambda: len(episode.run(work.lookups)), seconds)
             figures["calls_s"] = rate(lambda: _one_by_one(episode, work.lookups), seconds)
-        figures["episodes_s"] = rate(lambda: _judged(worker, work, verifiers, "environment"), seconds)
-        figures["episodes_forked_s"] = rate(lambda: _judged(worker, work, verifiers, "episode"), seconds)
+        figures["episodes_s"] = rate(
+            lambda: _judged(worker, work.image, work.chains, verifiers, "environment"), seconds
+        )
+        figures["episodes_forked_s"] = rate(
+            lambda: _judged(worker, work.image, work.chains, verifiers, "episode"), seconds
+        )
     return figures
+
+
+def measure_chains(worlds: Sequence[tuple[EnvironmentImage, Sequence[Sequence[Call]]]], seconds: float) -> float:
+    """Return how many judged oracle episodes of several environments run a CPU second, each environment in one process.
+
+    Args:
+        worlds: environments whose tools rules wrote, each with its chains.
+        seconds: how long each round takes at least.
+    """
+    with SandboxWorker() as worker:
+        verifiers = []
+        for image, chains in worlds:
+            outcomes = worker.run_episodes([(chain, 0) for chain in chains], image, isolation="environment")
+            verifiers.append([Verifier(answer=(), expected_answer={}, expected_changes=o.changes) for o in outcomes])
+
+        def judged() -> int:
+            for (image, chains), wanted in zip(worlds, verifiers, strict=True):
+                _judged(worker, image, chains, wanted, "environment")
+            return sum(len(chains) for _, chains in worlds)
+
+        return rate(judged, seconds)
 
 
 def _one_by_one(episode: Episode, calls: Sequence[Call]) -> int:
@@ -47,9 +72,15 @@ def _one_by_one(episode: Episode, calls: Sequence[Call]) -> int:
     return len(calls)
 
 
-def _judged(worker: SandboxWorker, work: Work, verifiers: Sequence[Verifier], isolation: Isolation) -> int:
+def _judged(
+    worker: SandboxWorker,
+    image: EnvironmentImage,
+    chains: Sequence[Sequence[Call]],
+    verifiers: Sequence[Verifier],
+    isolation: Isolation,
+) -> int:
     """Run every chain in an episode of another seed, so that minted keys differ, and judge its changes."""
-    outcomes = worker.run_episodes([(chain, 1 + n) for n, chain in enumerate(work.chains)], isolation=isolation)
+    outcomes = worker.run_episodes([(chain, 1 + n) for n, chain in enumerate(chains)], image, isolation=isolation)
     for verifier, outcome in zip(verifiers, outcomes, strict=True):
         if outcome.error or not verify(verifier, {}, outcome.changes).success:
             raise AssertionError(f"an oracle's episode was not verified: {outcome.error or outcome.changes}")

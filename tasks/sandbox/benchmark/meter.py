@@ -8,7 +8,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
+ROUNDS = 5
 _TICKS = os.sysconf("SC_CLK_TCK")
+_SHARE = 0.4
+"""A round lasts until this share of its time was spent computing, so that the kernel's 10 ms ticks count little."""
 
 
 def descendants(pid: int) -> list[int]:
@@ -47,18 +50,20 @@ class _Best:
         """Count what was done; say whether more is to be done."""
         self._done += done
         if time.perf_counter() - self._start >= self._seconds:
-            self.rate = max(self.rate, self._done / max(cpu_seconds(here=self._here) - self._cpu, 1 / _TICKS))
-            self._left -= 1
-            self._begin()
+            spent = cpu_seconds(here=self._here) - self._cpu
+            if spent >= _SHARE * self._seconds:
+                self.rate = max(self.rate, self._done / spent)
+                self._left -= 1
+                self._begin()
         return self._left > 0
 
 
-def rate(work: Callable[[], int], seconds: float, *, here: bool = True, rounds: int = 3) -> float:
+def rate(work: Callable[[], int], seconds: float, *, here: bool = True, rounds: int = ROUNDS) -> float:
     """Return how many units `work` does (it returns how many it did) a CPU second, once warm: the best of some rounds.
 
     Args:
         work: what is measured, repeated.
-        seconds: how long, on the clock, each round takes at least.
+        seconds: how long each round takes at least, on the clock; longer on a busy machine.
         here: count this process too, not only those that it started.
         rounds: how often to measure.
     """
@@ -69,7 +74,7 @@ def rate(work: Callable[[], int], seconds: float, *, here: bool = True, rounds: 
     return best.rate
 
 
-async def rate_async(work: Callable[[], Awaitable[int]], seconds: float, rounds: int = 3) -> float:
+async def rate_async(work: Callable[[], Awaitable[int]], seconds: float, rounds: int = ROUNDS) -> float:
     """Do the same for work that is awaited."""
     await work()
     best = _Best(seconds, True, rounds)
