@@ -5,6 +5,7 @@ from __future__ import annotations
 from tasks.environment.difference import Differ, StateError, check_pages, difference, open_state, state_hash
 from tasks.environment.files import build_file_snapshot, file_documents, file_rows
 from tasks.environment.image import EnvironmentImage
+from tasks.environment.own_modules import own_modules
 from tasks.environment.reward import shaped_reward
 from tasks.environment.rubric import judge, score_rubric
 from tasks.environment.runtime.context import Clock, Context, Db, Documents, Ids
@@ -34,6 +35,7 @@ __all__ = [
     "is_reference",
     "judge",
     "open_state",
+    "own_modules",
     "resolve_references",
     "score_rubric",
     "shaped_reward",

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.environment import Differ, EnvironmentImage, StateError
+from tasks.environment import Differ, EnvironmentImage, StateError, own_modules
 from tasks.sandbox.child import Child
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.launch import StartError, start_zygote
@@ -134,7 +134,7 @@ class Sandbox:
         return loaded
 
     def _load(self, image: EnvironmentImage) -> Loaded:
-        header = json.dumps(image.header).encode()
+        header = json.dumps({**image.header, "own_modules": own_modules(image.snapshot)}).encode()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         payload = memory_file(struct.pack("<I", len(header)) + header + image.snapshot)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import sqlite3
@@ -44,11 +45,10 @@ class FileEngine(Engine):
         self._logs = set(self._layout["logs"])
         content = connection.execute(f"SELECT path, content FROM {FILES} ORDER BY path")
         self._disk = Disk({path: bytes(raw) for path, raw in content}, self._layout["folder"])
-        code = connection.execute(f"SELECT name, source, trusted FROM {CODE} ORDER BY name").fetchall()
-        self._carried = Carried({name: source for name, source, _ in code})
+        code = dict(connection.execute(f"SELECT name, source FROM {CODE} ORDER BY name").fetchall())
+        self._import_own({name: code[name] for name in header.get("own_modules", ()) if name in code})
+        self._carried = Carried(code)
         self._carried.install()
-        for name in [name for name, _, trusted in code if trusted and "." not in name]:
-            importlib.import_module(name)  # before the forks: each episode then has it at once
         self._entries: dict[str, Entry | str] = {}
         for name, source in header["tools"].items():
             try:
@@ -61,6 +61,19 @@ class FileEngine(Engine):
         self._foreigns: dict[str, Any] = {}
         self._mark: Any = None
         self._installed = False
+
+    def _import_own(self, sources: Mapping[str, str]) -> None:
+        """Import the modules that the factory vouches for before the forks: each episode then has them at once.
+
+        No other module can be found meanwhile, since foreign code must not run here, where later episodes come from.
+        """
+        finder = Carried(sources)
+        finder.install()
+        for name in sources:
+            if "." not in name:
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(name)
+        finder.remove()
 
     def start(self, seed: int) -> None:
         """Begin the episode: initial files, clock and chance from the seed."""

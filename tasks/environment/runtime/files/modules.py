@@ -40,6 +40,10 @@ class Carried(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Serve these modules to every import that finds nothing else."""
         sys.meta_path.append(self)
 
+    def remove(self) -> None:
+        """Serve them no longer; what has been imported stays."""
+        sys.meta_path.remove(self)
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:

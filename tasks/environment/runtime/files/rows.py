@@ -21,6 +21,9 @@ Rows = dict[str, dict[str | int, tuple[Any, ...]]]
 """table -> key -> cells in the order of the table's columns, `MORE` last."""
 
 
+_VALUES_A_CHARACTER = 10
+
+
 class NotRead(ValueError):
     """A file's content does not have the form that its name or its layout says."""
 
@@ -47,18 +50,22 @@ def parse(content: bytes, kind: str) -> Any:
         if kind == "yaml":
             import yaml
 
-            return _plain(yaml.safe_load(text))
+            return _plain(yaml.safe_load(text), [_VALUES_A_CHARACTER * len(text) + 1000])
     except Exception as error:
         raise NotRead(f"no {kind}: {type(error).__name__}: {error}") from error
     raise NotRead(f"no data in the form {kind!r}")
 
 
-def _plain(value: Any) -> Any:
-    """Return YAML's data as JSON has it: dates as text, keys as text."""
+def _plain(value: Any, left: list[int]) -> Any:
+    """Return YAML's data as JSON has it: dates as text, keys as text. `left` counts down the values that may come:
+    a few lines of aliases of aliases would unfold to more than any memory holds."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise ValueError("its aliases unfold to far more than is written")
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _plain(item, left) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
-        return [_plain(item) for item in value]
+        return [_plain(item, left) for item in value]
     if isinstance(value, str | int | float | bool) or value is None:
         return value
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
