@@ -79,11 +79,12 @@ def red_team(
         if mutant.calls is not None:
             outcome = next(outcomes)
             changes, answer = outcome.changes, mutant.answer_after(outcome.steps)
-        if _outcome_text(answer, changes) == truth and mutant.kind not in GUESSED:
+        passed = verify(verifier, answer, changes).success  # as an outcome equal to the right one always does
+        if passed and mutant.kind not in GUESSED and _outcome_text(answer, changes) == truth:
             equivalent.append(mutant.kind)
             continue
         kinds[mutant.kind] += 1
-        if verify(verifier, answer, changes).success:
+        if passed:
             escapes.append(Escape(mutant.kind, mutant.calls or (), answer, tuple(changes)))
         else:
             killed += 1
