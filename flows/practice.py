@@ -100,11 +100,13 @@ def _practice_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
     from tasks.coding import STAGE_VERSION as CODING
     from tasks.mining import STAGE_VERSION as MINING
     from tasks.synthesis import STAGE_VERSION as SYNTHESIS
+    from tasks.synthesis import templates_hash
 
     job: PracticeJob = arguments["job"]
     return cache_key(
         "practice",
         f"{MINING}/{CODING}/{SYNTHESIS}",
+        templates_hash(),
         arguments["world"],
         arguments["seen"],
         arguments["seed"],

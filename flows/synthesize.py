@@ -114,11 +114,12 @@ def share(tasks: list[AgentTask], uses: Mapping[str, int]) -> dict[str, list[Age
 
 
 def _task_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
-    from tasks.synthesis import STAGE_VERSION
+    from tasks.synthesis import STAGE_VERSION, templates_hash
 
     return cache_key(
         "tasks",
         STAGE_VERSION,
+        templates_hash(),
         arguments["world"],
         dict(arguments["uses"]),
         arguments["seed"],

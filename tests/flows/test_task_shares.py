@@ -26,3 +26,14 @@ def test_long_tasks_go_to_every_use_but_rl() -> None:
     assert [len(hand) for hand in hands.values()] == [6, 6, 6]
     longs = {use: sum(t.template == "long_plan" for t in hand) for use, hand in hands.items()}
     assert longs["rl"] == 0 and longs["train"] > 0 and longs["arena-0"] > 0
+
+
+def test_the_cache_key_holds_the_phrasings(monkeypatch) -> None:
+    import tasks.synthesis
+    from flows.synthesize import _task_key
+
+    arguments = {"world": "w", "uses": {"train": 1}, "seed": 7, "options": {}}
+    before = _task_key(None, arguments)
+    assert before == _task_key(None, arguments)
+    monkeypatch.setattr(tasks.synthesis, "templates_hash", lambda: "other phrasings")
+    assert _task_key(None, arguments) != before
