@@ -14,6 +14,7 @@ from schemas.scores import set_scores
 from schemas.task import AgentTask, AnswerField, Call, Oracle, Verifier
 from tasks.environment import EnvironmentImage, verify
 from tasks.rollout import ToolSignature, first_view
+from tasks.synthesis import probe, synthesize
 from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.attack import Attacker
 from tasks.synthesis.panel import difficulty
@@ -253,3 +254,24 @@ def test_scores_of_sets(bench: Bench) -> None:
         ("arena", "null"): (2, 0.0), ("arena", "lexical"): (2, 0.5), ("train", "null"): (1, 0.0),
         ("all", "null"): (3, 0.0), ("all", "lexical"): (2, 0.5),
     }  # fmt: skip
+
+
+def test_accepted_tasks_hold_against_a_later_attack(bench: Bench) -> None:
+    made = synthesize(shop_database(), shop_snapshot(), TOOLS, seed=2, n=6, worker=bench.main)
+    report = probe(shop_database(), shop_snapshot(), TOOLS, made.tasks, seed=55)
+    assert (report.tasks, report.oracle, report.null) == (6, 6, 0)
+    assert report.mutants > 100 and report.killed == report.mutants - len(report.survivors)
+    assert report.killed / report.mutants >= 0.995
+    assert sum(n for n, _ in report.kinds.values()) == report.mutants
+    again = probe(shop_database(), shop_snapshot(), TOOLS, made.tasks, seed=55)
+    assert again == report
+    blind = [t.model_copy(update={"verifier": _blind(t.verifier)}) for t in made.tasks if t.writes][:1]
+    found = probe(shop_database(), shop_snapshot(), TOOLS, blind, seed=55)
+    assert {s.outcome for s in found.survivors} == {"kept"}
+    assert "right_answer_wrong_state" in {s.kind for s in found.survivors}
+
+
+def _blind(verifier: Verifier) -> Verifier:
+    """Return a verifier that does not look at the state."""
+    seen = {f"{change.table}.{column}" for change in verifier.expected_changes for column in (change.after or {})}
+    return verifier.model_copy(update={"expected_changes": (), "ignore_columns": tuple(sorted(seen))})
