@@ -140,6 +140,14 @@ def test_report_and_data_docs_load_nothing_from_elsewhere(loop):
     assert "control" in (folder / "report.html").read_text()
 
 
+def test_each_candidate_has_an_end_and_a_cost(loop, store):
+    rows = read_dataset(store, "yields")
+    assert {row.env_id for row in rows} <= {row.env_id for row in environment_rows(store)}
+    assert sum(row.candidates for row in rows) > sum(row.accepted for row in rows) > 0
+    assert all(row.cpu_s > 0 for row in rows)
+    assert "CPU a candidate" in (loop[0] / "report.html").read_text()
+
+
 def test_cached_results_are_json(loop):
     for path in (loop[0] / "results").iterdir():
         record = json.loads(path.read_bytes())
