@@ -8,6 +8,7 @@ from typing import Any
 
 from schemas.database import Column, ColumnRole, ColumnType, Table
 from tasks.imports.words import plural, singular
+from tasks.imports.world import snake
 
 _DATE = re.compile(r"\d{4}-[01]\d-[0-3]\d")
 _DATETIME = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d")
@@ -69,14 +70,14 @@ def _reference(
     if not present or any(isinstance(value, float) for value in present):
         return ""
     best: tuple[float, str] = (0.0, "")
-    low = name.lower()
+    low = snake(name)
     for other in specs:
         if other["name"] == spec["name"] or not present <= keys[other["name"]] or other["shape"] == "values":
             continue
         noun = singular(other["name"]).lower()
         last = noun.rpartition("_")[2]
         score = 0.0
-        if low == other["key"].lower() and low not in ("id", "name", "code"):
+        if low == snake(other["key"]) and low not in ("id", "name", "code"):
             score = 3.0
         elif low in (f"{noun}_id", f"{noun}id", noun, f"{last}_id", f"{last}id", last, f"{noun}_code"):
             score = 2.5
@@ -109,7 +110,7 @@ def _column(name: str, path: Sequence[str], values: Sequence[Any], key: bool, re
     present = [value for value in values if value is not None and value != ""]
     distinct = sorted({str(value) for value in present})
     texts = kind == "string"
-    low = name.lower()
+    low = snake(name)
     state = bool(re.search(r"(^|_)(status|state|stage|phase)$", low))
     few = texts and 1 < len(distinct) <= _MOST_CHOICES and len(present) >= 2 * len(distinct)
     role: ColumnRole = "attribute"
@@ -135,7 +136,7 @@ def _column(name: str, path: Sequence[str], values: Sequence[Any], key: bool, re
         type=kind,
         role=role,
         description=".".join(map(str, path)) if len(path) > 1 else "",
-        nullable=not whole,
+        nullable=not key,  # foreign tools check nothing
         unique=whole and len(present) == len(set(map(str, present))) and len(present) > 1,
         choices=tuple(distinct) if role in ("status", "category") else (),
         references=reference,
@@ -147,7 +148,7 @@ def _label(spec: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> str:
     noun = singular(spec["name"]).lower()
     for wanted in (*_LABELS, f"{noun}_name", f"{noun}_title", "name_", "email"):
         for place, (name, _) in enumerate(spec["columns"]):
-            if place == 0 or name.lower() != wanted:
+            if place == 0 or snake(name) != wanted:
                 continue
             values = [row[place] for row in rows if isinstance(row[place], str)]
             if values and len(values) == len(rows) and len(set(values)) >= 0.8 * len(values):

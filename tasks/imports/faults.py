@@ -70,13 +70,9 @@ def log_files(
         readers = [name for name in writers if sounds_reading(name, probes[name].tool.declared)]
         beside = any(len(changed[name]) > 1 for name in writers)
         named = bool(LOG_NAMES.search(file))
-        if (
-            (named and (readers or beside))
-            or (readers and len(writers) >= 0.6 * len(active) and len(writers) > 2)
-            or readers
-            and file not in core
-            and len(readers) == len(writers)
-        ):
+        common = len(writers) > 2 and len(writers) >= 0.6 * len(active)
+        aside = file not in core and len(readers) == len(writers)
+        if (named and (readers or beside)) or (readers and (common or aside)):
             logs[file] = sorted(readers)
         elif readers:
             written[file] = sorted(readers)

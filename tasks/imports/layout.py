@@ -9,6 +9,7 @@ from typing import Any
 
 from tasks.environment.runtime.files.rows import NotRead, look, parse
 from tasks.imports.words import singular
+from tasks.imports.world import snake
 
 FORMATS = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".yaml": "yaml",
@@ -242,7 +243,7 @@ def _choose_key(
 
 def key_score(name: str, noun: str) -> int:
     """Return how much a column's name sounds like the key of a noun's table."""
-    low, flat = name.lower(), noun.replace("_", "")
+    low, flat = snake(name), noun.replace("_", "")
     if low in ("id", "_id", "uuid", f"{noun}_id", f"{noun}id", f"{flat}id", "key"):
         return 120
     if low in (f"{noun}_code", f"{noun}_number", f"{noun}_key", f"{noun}_no", "code", "sku", "slug", "symbol", noun):

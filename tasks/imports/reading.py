@@ -13,6 +13,7 @@ from schemas.tool import Meaning, ToolField
 from tasks.imports.observe import Seen, lists, numbers, objects, seen_rows, shown_columns
 from tasks.imports.probe import Probe, ToolProbes
 from tasks.imports.values import LIMITS, QUERIES, Candidate, Data, Row, schema_types
+from tasks.imports.world import snake
 
 _ENOUGH = 2
 """How many probes with different results a meaning must hold in."""
@@ -133,7 +134,7 @@ def _least(left: Any, right: Any) -> bool:
 
 def _meanings(column: Column, name: str) -> Iterator[tuple[Meaning, Callable[[Any, Any], bool]]]:
     """Yield the meanings that a parameter over a column may have, the likeliest first."""
-    lower = name.lower()
+    lower = snake(name)
     ordered = column.type in ("integer", "number", "date", "datetime")
     plain: list[tuple[Meaning, Callable[[Any, Any], bool]]] = [("equals", _same)]
     if column.type == "string" and not column.references and column.role in ("label", "text", "attribute", "category"):

@@ -11,7 +11,7 @@ from typing import Any
 from schemas.database import Column, Table
 from tasks.imports.verbs import sounds_writing
 from tasks.imports.words import singular
-from tasks.imports.world import ForeignTool
+from tasks.imports.world import ForeignTool, snake
 
 Row = dict[str, Any]
 _PREFIX = re.compile(
@@ -95,7 +95,7 @@ class Data:
         found = []
         for table in self.tables:
             for column in table.columns:
-                score = _score(name.lower(), table, column, subject)
+                score = _score(snake(name), table, column, subject)
                 if score > 0 and _fits(schema, column):
                     bonus = 1.5 - 0.5 * subject.index(table) if table in subject[:2] else 0.0
                     found.append(Candidate(table, column, score + bonus))
@@ -252,7 +252,7 @@ class Data:
 def _score(name: str, table: Table, column: Column, subject: Sequence[Table]) -> float:
     noun = singular(table.name).lower()
     last = noun.rpartition("_")[2]
-    low = column.name.lower()
+    low = snake(column.name)
     key = column.name == table.key
     bare = _PREFIX.sub("", name)
     one = singular(name)
@@ -268,7 +268,7 @@ def _score(name: str, table: Table, column: Column, subject: Sequence[Table]) ->
         return 6.0
     if bare == low or one == low:
         return 5.0
-    if column.references and name in (column.references.partition(".")[2].lower(),):
+    if column.references and name == snake(column.references.partition(".")[2]):
         return 4.5
     if len(low) > 2 and (bare.endswith(f"_{low}") or low.endswith(f"_{bare}") or low.startswith(f"{bare}_")):
         return 3.5

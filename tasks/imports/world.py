@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from schemas.base import content_hash
 
 STAGE = "import"
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 Origin = Literal["agent-world", "tau2"]
 
 
@@ -94,15 +96,7 @@ def slug(text: str) -> str:
 
 def snake(name: str) -> str:
     """Return a name as native tools have it: `get-order` and `getOrder` become `get_order`."""
-    words: list[str] = []
-    for letter in name:
-        if letter.isupper() and words and words[-1] and words[-1][-1].islower():
-            words.append("")
-        if letter.isascii() and letter.isalnum():
-            words[-1:] = [(words[-1] if words else "") + letter.lower()]
-        else:
-            words.append("")
-    text = "_".join(word for word in words if word)
+    text = re.sub(r"[^A-Za-z0-9]+", "_", _HUMPS.sub("_", name)).strip("_").lower()
     return text if text[:1].isalpha() else f"tool_{text}"
 
 

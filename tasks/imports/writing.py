@@ -58,6 +58,8 @@ def _own(data: Data, probes: ToolProbes, done: Sequence[Probe]) -> tuple[ActionK
     for probe in done:
         by_table: dict[tuple[str, str], list[Change]] = {}
         for change in probe.changes:
+            if change.table == "documents" and change.operation == "update":
+                continue  # what stands beside the records, for example a counter
             if change.table not in names or change.operation == "delete":
                 return None
             by_table.setdefault((change.operation, change.table), []).append(change)
@@ -90,7 +92,7 @@ def _shown(table: Table, probes: Sequence[Probe], keys: Sequence[Any]) -> tuple[
                 and cell(item[c.name]) == after[c.name]
                 and isinstance(item[c.name], str) == isinstance(after[c.name], str)
             }
-            if "[]" not in path and len(same) >= 2:
+            if "[]" not in path and (len(same) >= 2 or table.key in same):
                 here[path] = same
         places = here if places is None else {p: places[p] & here[p] for p in places if p in here}
     if not places:
@@ -209,8 +211,6 @@ def _change(
         "description": probes.tool.description,
     }  # fmt: skip
     unexplained = _unexplained(table, done, effects)
-    if not outputs:
-        return Writing("write", table.name, tables=tables)
     if given and all(name in given for name in required) and status is None:
         inputs = (key_input, *(_input(probes, n, table, table.column(c), "new_value") for n, c in given.items()))
         action = Action(**common, kind="update", parameters=tuple(given.values()), effects=tuple(effects))

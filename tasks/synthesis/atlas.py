@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import defaultdict
 from functools import cached_property
@@ -12,6 +13,7 @@ from schemas.tool import Tool, ToolField
 from tasks.synthesis.senses import complete
 
 Row = dict[str, Any]
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Atlas:
@@ -172,7 +174,9 @@ def _read_documents(connection: sqlite3.Connection) -> list[tuple[str, str, str,
 
 
 def words(name: str) -> str:
-    """Return an identifier as words: `unit_price` -> `unit price`, `customer_id` -> `customer id`."""
+    """Return an identifier as words: `unit_price` -> `unit price`, `roomName` -> `room name`."""
+    if not name.islower():
+        name = _HUMP.sub(" ", name).lower()
     return name.replace("_", " ").strip()
 
 
