@@ -25,7 +25,7 @@ from tasks.store import commit_environment, open_store, write_dataset
 if TYPE_CHECKING:
     from tasks.imports import ForeignWorld, Imported
 
-CHAIN_LENGTHS = {7: 1, 8: 2, 9: 3, 10: 3, 12: 3, 14: 1}
+CHAIN_LENGTHS = {8: 1, 9: 2, 10: 3, 12: 4, 14: 2}
 """Aimed lengths of the verified chains; calls that do not matter are dropped, so that the mean is about 8."""
 
 
@@ -35,7 +35,7 @@ class ImportOptions:
 
     seed: int = 7
     chains: int = 10
-    min_calls: int = 5
+    min_calls: int = 6
 
 
 def theme_of(world: ForeignWorld, source_id: str) -> Theme:
