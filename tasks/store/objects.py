@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -88,8 +89,8 @@ class LocalStore:
         temporary = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
-            with os.fdopen(handle, "wb") as file:
+            temporary = path.parent / f".tmp-{uuid.uuid4().hex}"
+            with temporary.open("xb") as file:  # unlike tempfile's, its mode is what the umask leaves
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())

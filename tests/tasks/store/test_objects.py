@@ -56,6 +56,21 @@ def test_roundtrip_overwrite_list_delete(store):
         store.get("a/b.txt")
 
 
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o002, 0o664), (0o077, 0o600)])
+def test_files_of_a_folder_have_the_mode_that_the_umask_leaves(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        store = open_store(str(tmp_path / "store"))
+        store.put("report.html", b"a")
+        store.put("report.html", b"b")
+        store.put("datasets/x/y.parquet", b"c", if_absent=True)
+    finally:
+        os.umask(before)
+    for key in store.list():
+        assert stat.S_IMODE((tmp_path / "store" / key).stat().st_mode) == mode
+    assert not list((tmp_path / "store").rglob(".tmp-*"))
+
+
 def test_if_absent_never_overwrites(store):
     assert store.put("release.json", b"first", if_absent=True)
     assert not store.put("release.json", b"second", if_absent=True)
