@@ -75,8 +75,14 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     raw = (high - low) / about
     power = 10 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first, last = math.floor(_snapped(low / step)), math.ceil(_snapped(high / step))
     return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def _snapped(steps: float) -> float:
+    """Return a count of steps, whole if it misses that only by rounding: 0.3 / 0.1 is 3."""
+    whole = round(steps)
+    return float(whole) if math.isclose(steps, whole, rel_tol=1e-12, abs_tol=1e-12) else steps
 
 
 def polyline(points: Sequence[tuple[float, float]], class_: str) -> Markup:

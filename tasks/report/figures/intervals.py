@@ -11,7 +11,9 @@ from schemas.statistics import SuccessRate
 from tasks.report.svg import Figure, drawing, element, fit, text, text_width
 
 WIDTH = 560
-LABEL_WIDTHS = (130, 240)
+LABEL_WIDTHS = (130, 270)
+LABEL_SIZE = 14
+"""The size by which labels are measured: they are drawn at 12.5, but bold, which is wider than the mean character."""
 TOP, BOTTOM, RIGHT = 4, 30, 20
 ROW, GAP = 15, 13
 
@@ -32,7 +34,7 @@ def intervals(
     `classes` maps an arm to its colour class. Below a group's label stand its attempts, and its round if there are
     several.
     """
-    longest = max((text_width(label, 12.5) + 14 for label, _ in groups), default=0.0)
+    longest = max((text_width(label, LABEL_SIZE) + 14 for label, _ in groups), default=0.0)
     left, right = min(max(longest, LABEL_WIDTHS[0]), LABEL_WIDTHS[1]), WIDTH - RIGHT
     parts: list[Markup] = []
     blocks = [max(2, len(rates)) * ROW + GAP for _, rates in groups]
@@ -52,7 +54,7 @@ def intervals(
         if y > TOP:
             parts.append(element("line", x1=0, x2=WIDTH, y1=y, y2=y, class_="rule"))
         middle = y + block / 2
-        shown = element("title", label) + fit(label, left - 10, 12.5)
+        shown = element("title", label) + fit(label, left - 10, LABEL_SIZE)
         parts.append(text(0, middle - 2, shown, "label strong"))
         parts.append(text(0, middle + 13, _note(rates, several), "tick"))
         start = middle - ROW * (len(rates) - 1) / 2

@@ -5,7 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schemas.statistics import SuccessRate
@@ -22,6 +22,8 @@ def rate(arm: str, low: float, middle: float, high: float) -> SuccessRate:
 
 
 @given(low=st.floats(-1e6, 1e6), span=st.floats(1e-6, 1e6), about=st.integers(2, 8))
+@example(low=-6.1e-05, span=1e6, about=2)
+@example(low=-6.1e-05, span=1e5, about=8)
 def test_ticks_cover_the_range_in_round_steps(low: float, span: float, about: int) -> None:
     marks = ticks(low, low + span, about)
     assert marks[0] <= low + 1e-6 * max(1, abs(low)) and marks[-1] >= low + span - 1e-6 * max(1, abs(low + span))
