@@ -114,7 +114,8 @@ def workers(count: int | None = None) -> Iterator[None]:
             threads_per_worker=1,
             processes=True,
             memory_limit=0,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # None would ask for port 8787, and warn while another command has it
+            scheduler_kwargs={"dashboard": False},
             silence_logs=50,
         ) as cluster,
         Client(cluster),
