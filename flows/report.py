@@ -7,9 +7,10 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flows.policies import CURRENT
 from schemas.environment import Rejection
 from schemas.episode import ArenaResult, Trajectory
-from schemas.settings import Settings
+from schemas.settings import Settings, is_quick
 from schemas.statistics import Comparison
 from schemas.task import AgentTask
 from tasks.arena import compare_arms, success_rates
@@ -80,6 +81,7 @@ def gather(
     started_at: str,
     costs: Sequence[Mapping[str, Any]] = (),
     missing: Sequence[str] = (),
+    redrawn_at: str = "",
 ) -> ReportData:
     """Return the report's data from the store."""
     from importlib.metadata import version
@@ -99,6 +101,8 @@ def gather(
         started_at=started_at,
         machine=machine(),
         seed=settings.seed,
+        quick=is_quick(settings),
+        redrawn_at=redrawn_at,
         version=version("agentworld-factory"),
         themes=tuple(read_dataset(store, "themes")),
         environments=tuple(environments),
@@ -117,23 +121,28 @@ def gather(
         costs=tuple(StageCost.model_validate(cost) for cost in costs),
         links=links,
         missing=tuple(missing),
-        next_commands=next_commands(store_uri, tasks_),
+        next_commands=next_commands(store_uri, bool(accepted), tasks_),
     )
 
 
-def next_commands(store_uri: str, tasks_: Sequence[AgentTask]) -> tuple[str, ...]:
-    """Return commands that are worth trying on this store."""
+def next_commands(store_uri: str, worlds: bool, tasks_: Sequence[AgentTask]) -> tuple[str, ...]:
+    """Return commands that are worth trying on this store, and that what it holds suffices for.
+
+    Args:
+        worlds: whether it has an accepted environment.
+    """
     from urllib.parse import unquote, urlparse
 
     place = unquote(urlparse(store_uri).path) if store_uri.startswith("file:") else store_uri
-    example = tasks_[0].task_id if tasks_ else "TASK"
-    return (
-        f"agentworld ls tasks --store {place}",
-        f"agentworld show {example} --store {place}",
-        f"agentworld play {example} --store {place}",
-        f"agentworld evolve --rounds 1 --store {place}",
-        f"agentworld up --store {place}",
-    )
+    if tasks_:
+        words = ["ls tasks", f"show {tasks_[0].task_id}", f"play {tasks_[0].task_id}"]
+        if open_store(store_uri).exists(CURRENT):
+            words.append("evolve --rounds 1")
+    elif worlds:
+        words = ["ls", "synthesize"]
+    else:
+        words = ["ls themes", "ls", "rebuild --failed"]
+    return tuple(f"agentworld {command} --store {place}" for command in (*words, "up"))
 
 
 def write_report(data: ReportData, store_uri: str) -> str:

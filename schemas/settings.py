@@ -55,3 +55,8 @@ QUICK = Settings(
     weak_environments=2,
 )
 """A scale that shows the whole loop on a few themes; its figures mean nothing."""
+
+
+def is_quick(settings: Settings) -> bool:
+    """Say whether the settings are so small, as QUICK is, that a run's success rates and comparisons mean nothing."""
+    return settings.sft_seconds <= QUICK.sft_seconds or settings.arena_tasks <= QUICK.arena_tasks

@@ -29,13 +29,17 @@ class ReportData(Record):
 
     `rates` and `comparisons` are the arena's statistics; `results` and `trajectories` serve the error types and the
     examples (those of the diagnoses' episodes and of a few tasks suffice). `links` maps a label, or an env_id, to a
-    relative or absolute address. `missing` holds one sentence for each part that could not run.
+    relative or absolute address. `missing` holds one sentence for each part that could not run. `quick` says that the run
+    was so small that its success rates and comparisons mean nothing; `redrawn_at` is when the page was drawn again from
+    what the store held then, "" for the page that the run itself wrote.
     """
 
     run_id: str
     started_at: str = Field(description="ISO 8601, UTC")
     machine: str = Field(description="cores, memory, system, Python, sandbox strength")
     seed: int = 0
+    quick: bool = False
+    redrawn_at: str = Field(default="", description="ISO 8601, UTC")
     version: str = ""
     themes: tuple[Theme, ...] = ()
     environments: tuple[Environment, ...] = ()

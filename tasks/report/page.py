@@ -20,7 +20,7 @@ from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, erro
 from tasks.report.views.classes import class_rows
 from tasks.report.views.examples import cards, gallery
 from tasks.report.views.funnel import ENOUGH, funnel_of
-from tasks.report.views.overview import duration, memory, plural, tiles
+from tasks.report.views.overview import QUICK_NOTE, duration, memory, plural, tiles
 from tasks.report.views.scores import score_rows
 from tasks.report.views.tables import audit_rows, cost_rows, environment_rows, source_rows
 from tasks.report.views.yields import yields
@@ -70,6 +70,7 @@ def _view(data: ReportData) -> dict[str, Any]:
     rows, more = source_rows(data)
     arms = sorted({r.arm for r in data.rates} | {r.arm for r in data.results})
     return {
+        "quick_note": QUICK_NOTE if data.quick else "",
         "tiles": tiles(data),
         "charts": charts(data),
         "verdicts": verdicts(data),

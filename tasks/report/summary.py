@@ -8,7 +8,7 @@ from tasks.report.data import ReportData
 from tasks.report.figures import percent, signed
 from tasks.report.views.arena import comparisons
 from tasks.report.views.funnel import ENOUGH, funnel_of
-from tasks.report.views.overview import duration, memory, tiles
+from tasks.report.views.overview import QUICK_NOTE, duration, memory, tiles
 from tasks.report.views.yields import yields
 
 if TYPE_CHECKING:
@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 
 def summary_table(data: ReportData) -> Table:
-    """Return the headline figures, yields, comparisons and costs as one table of three columns for `rich`."""
+    """Return the headline figures, yields, comparisons and costs as one table of three columns for `rich`.
+
+    The title of a quick run's says that its figures mean nothing.
+    """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(f"Run {data.run_id}"), title_justify="left", show_header=False, pad_edge=False)
+    title = Text(f"Run {data.run_id}")
+    if data.quick:
+        title.append(f"\n{QUICK_NOTE}", style="bold red")
+    table = Table(title=title, title_justify="left", show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(style="dim", overflow="fold")

@@ -12,6 +12,13 @@ from tasks.report.views.arena import arm_order, latest_overall
 from tasks.report.views.yields import yields
 
 
+QUICK_NOTE = (
+    "Quick scale: this run shows that the loop works. Training and arena are far too small for its success rates, "
+    "differences and diagnoses to mean anything; run without --quick for figures."
+)
+"""What page and summary of a quick run say before anything else."""
+
+
 @dataclass(frozen=True)
 class Tile:
     """One headline figure; `arm` names the colour of an arm, if it belongs to one."""

@@ -76,6 +76,16 @@ def test_the_page_needs_nothing_but_itself(page: Page, data: ReportData) -> None
     assert set(outside) == {"data_docs/index.html", "data_docs/env-00.html"}
 
 
+def test_a_quick_run_says_on_top_that_its_figures_mean_nothing(page: Page, data: ReportData) -> None:
+    text = Page(render_report(data.model_copy(update={"quick": True}))).text
+    assert text.index("Quick scale") < text.index("Themes") and "Quick scale" not in page.text
+
+
+def test_a_page_that_was_drawn_again_says_so(page: Page, data: ReportData) -> None:
+    text = Page(render_report(data.model_copy(update={"redrawn_at": "2026-11-30T08:00:00Z"}))).text
+    assert "Drawn again 2026-11-30T08:00:00Z from what the store held then" in text and "Drawn again" not in page.text
+
+
 def test_its_policy_allows_its_own_script_and_no_other(page: Page) -> None:
     [policy] = [m["content"] for m in page.of("meta") if m.get("http-equiv") == "Content-Security-Policy"]
     [script] = page.scripts

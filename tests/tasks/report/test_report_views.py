@@ -32,6 +32,12 @@ def test_the_summary_holds_the_figures_and_takes_brackets_as_text() -> None:
     assert "Themes" in shown(ReportData(run_id="r", started_at="", machine=""))
 
 
+def test_a_quick_run_says_first_that_its_figures_mean_nothing() -> None:
+    text = " ".join(shown(DATA.model_copy(update={"quick": True})).split())
+    assert text.index("Quick scale: this run shows that the loop works.") < text.index("Themes")
+    assert "Quick scale" not in shown(DATA)
+
+
 def test_yields_add_up_and_list_the_busiest_gate_first() -> None:
     found = {y.stage: y for y in yields(DATA)}
     assert list(found) == ["themes", "mining", "coding", "synthesis", "quality"]
