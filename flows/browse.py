@@ -7,7 +7,7 @@ from typing import Any
 
 from flows.errors import Refused
 from schemas.scores import set_scores
-from tasks.store import environment_rows, list_keys, load_environment, open_store, read_dataset, read_release
+from tasks.store import Store, environment_rows, list_keys, load_environment, open_store, read_dataset, read_release
 
 KINDS = ("environments", "themes", "tasks", "scores", "survivors", "releases", "runs")
 
@@ -65,6 +65,33 @@ def listing(store: str, what: str) -> list[dict[str, Any]]:
     raise Refused(f"cannot list {what!r}: the kinds are {', '.join(KINDS)}")
 
 
+def lines(rows: list[dict[str, Any]], for_people: bool) -> list[str]:
+    """Return rows of `listing` as lines; for people under a header and in columns, else with two spaces between."""
+    table = [[str(value) for value in row.values()] for row in rows]
+    if not for_people or not rows:
+        return ["  ".join(cells) for cells in table]
+    table.insert(0, list(rows[0]))
+    widths = [max(len(cells[i]) for cells in table) for i in range(len(table[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table]
+
+
+def nothing(store: str, what: str) -> str:
+    """Return what to tell a person for whom `listing` has no rows: the command that makes such things."""
+    makers = {"releases": "audit", "survivors": "redteam"}
+    reason = " (or its attacks got nothing through)" if what == "survivors" else ""
+    return f"no {what} here yet: run `agentworld {makers.get(what, 'run')} --store {store}`{reason}"
+
+
+def _tasks_like(objects: Store, identifier: str) -> dict[str, Any]:
+    return {
+        t.task_id: t
+        for key in list_keys(objects, "agent_tasks")
+        if not key.startswith("practice")
+        for t in read_dataset(objects, "agent_tasks", key)
+        if t.task_id.startswith(identifier)
+    }
+
+
 def find_task(store: str, identifier: str) -> Any:
     """Return the one released task whose id starts with the identifier.
 
@@ -72,13 +99,7 @@ def find_task(store: str, identifier: str) -> Any:
         Refused: if there is none, or more than one.
     """
     objects = open_store(store)
-    found = {
-        t.task_id: t
-        for key in list_keys(objects, "agent_tasks")
-        if not key.startswith("practice")
-        for t in read_dataset(objects, "agent_tasks", key)
-        if t.task_id.startswith(identifier)
-    }
+    found = _tasks_like(objects, identifier)
     if len(found) != 1:
         some = ", ".join(sorted(found)[:5])
         reason = f"{len(found)} tasks begin with it: {some} ..." if found else "`agentworld ls tasks` lists them"
@@ -105,10 +126,16 @@ def find(store: str, identifier: str) -> dict[str, Any]:
             for trajectory in read_dataset(objects, "trajectories", key):
                 if trajectory.episode_id == identifier:
                     return {"kind": "episode", **trajectory.model_dump(mode="json")}
-    if environments:
-        raise Refused(f"{len(environments)} environments begin with {identifier!r}: " +
-                      ", ".join(r.env_id for r in environments[:5]))  # fmt: skip
-    return {"kind": "task", **find_task(store, identifier).model_dump(mode="json")}
+    tasks = _tasks_like(objects, identifier)
+    if len(tasks) == 1:
+        return {"kind": "task", **next(iter(tasks.values())).model_dump(mode="json")}
+    many = [r.env_id for r in environments] or [t.theme_id for t in themes] or sorted(tasks)
+    if many:
+        raise Refused(f"{len(many)} ids in {objects.uri} begin with {identifier!r}: {', '.join(many[:5])} ...")
+    raise Refused(
+        f"no environment, theme or task in {objects.uri} has an id that begins with {identifier!r}, and no episode has "
+        "that id: `agentworld ls`, `ls themes` and `ls tasks` list them"
+    )
 
 
 def _environment(store: str, row: Any) -> dict[str, Any]:

@@ -235,6 +235,15 @@ def audit(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> No
     raise typer.Exit(1 if outcome["failed"] else 0)
 
 
+@app.command(epilog="Example: agentworld report --store ./store")
+def report(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Draw report.html again from what the store holds now; a run does so at its end."""
+    from flows.redraw import redraw
+
+    outcome = redraw(store)
+    _print(outcome, as_json, lambda: _say(f"Report: {outcome['report']}"))
+
+
 @app.command(epilog="Example: agentworld up --port 4200")
 def up(
     store: StoreOption = DEFAULT_STORE,
@@ -255,10 +264,12 @@ def list_items(
     as_json: JsonOption = False,
 ) -> None:
     """List what the store holds."""
-    from flows.browse import listing
+    from flows.browse import lines, listing, nothing
 
     rows = listing(store, what)
-    _print(rows, as_json, lambda: _say(*(("  ".join(str(v) for v in row.values())) for row in rows)))
+    _print(rows, as_json, lambda: _say(*lines(rows, sys.stdout.isatty())))
+    if not rows and not as_json:
+        typer.echo(nothing(store, what), err=True)
 
 
 @app.command(epilog="Example: agentworld show <an id that ls printed>")
@@ -285,7 +296,7 @@ def play(
     """Solve a task by hand in the terminal: call its tools, answer, and see the reward."""
     from flows.play import play as session
 
-    raise typer.Exit(0 if session(store, identifier, seed) else 1)
+    raise typer.Exit(1 if session(store, identifier, seed) is False else 0)
 
 
 @app.command(epilog=SERVE_EXAMPLES)

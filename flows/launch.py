@@ -7,8 +7,9 @@ import time
 from typing import Any
 
 from flows.console import console, out
+from flows.holdings import changes, holdings
 from schemas.base import canonical_json, content_hash
-from schemas.settings import Settings
+from schemas.settings import Settings, is_quick
 from tasks.report import ReportData
 from tasks.store import open_store
 
@@ -34,7 +35,8 @@ def inputs_hash(settings: Settings) -> str:
 def launch_run(store: str, settings: Settings, *, force: bool = False, quiet: bool = False) -> dict[str, Any]:
     """Run the loop unless this store has already run it with the same inputs; return the run's record.
 
-    The record {run_id, ok, unchanged, report, wall_s, peak_mb, builds, evolution, missing} is kept under `runs/`.
+    The record {run_id, ok, unchanged, report, wall_s, peak_mb, builds, evolution, missing, held, ...} is kept under
+    `runs/`. For a run that is done already, `changed_since` says what other commands have changed in the store since.
 
     Raises:
         StoreError: if the store cannot be used.
@@ -47,14 +49,34 @@ def launch_run(store: str, settings: Settings, *, force: bool = False, quiet: bo
     if objects.exists(key) and not force:
         record = json.loads(objects.get(key))
         if record["ok"]:
-            record["unchanged"] = True
-            if not quiet:
-                seconds = time.monotonic() - began
-                since = f"run {run_id} ({record['started_at']})"
-                out.print(f"Nothing has changed since {since}: no work was done.", soft_wrap=True)
-                out.print(f"Report: {record['report']}   ({seconds:.1f} s; --force runs again)", soft_wrap=True)
-            return record
+            return _unchanged(objects.uri, record, began, quiet)
     return _run(objects.uri, settings, key, run_id, began, quiet)
+
+
+def _unchanged(store_uri: str, record: dict[str, Any], began: float, quiet: bool) -> dict[str, Any]:
+    """Say that the inputs are those of a run that is done, and what other commands have done to its store since."""
+    now = holdings(store_uri)
+    since = changes(record["held"], now) if "held" in record else []
+    if not quiet:
+        done = f"run {record['run_id']} ({record['started_at']})"
+        seconds = f"{time.monotonic() - began:.1f} s; --force runs again"
+        if not since:
+            out.print(f"Nothing has changed since {done}: no work was done.", markup=False, soft_wrap=True)
+            out.print(f"Report: {record['report']}   ({seconds})", markup=False, soft_wrap=True)
+        else:
+            out.print(
+                f"The inputs are those of {done}, so no work was done; but other commands have worked on the store "
+                f"since: {'; '.join(since)}.",
+                markup=False, soft_wrap=True,
+            )  # fmt: skip
+            drawn = record.get("reported")
+            shows = "drawn again since" if drawn == now else "older than that" if drawn else "it shows the run's state"
+            if drawn != now:
+                from flows.report import place_of
+
+                shows += f"; `agentworld report --store {place_of(store_uri)}` draws it again"
+            out.print(f"Report: {record['report']}   ({shows}; {seconds})", markup=False, soft_wrap=True)
+    return {**record, "unchanged": not since, "changed_since": since}
 
 
 def _run(store_uri: str, settings: Settings, key: str, run_id: str, began: float, quiet: bool) -> dict[str, Any]:
@@ -70,6 +92,9 @@ def _run(store_uri: str, settings: Settings, key: str, run_id: str, began: float
         "unchanged": False,
         "wall_s": round(time.monotonic() - began, 1),
         "rates": headline(data),
+        "seed": settings.seed,
+        "quick": is_quick(settings),
+        "held": holdings(store_uri),
         **outcome,
     }
     open_store(store_uri).put(key, canonical_json(record).encode())

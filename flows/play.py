@@ -19,7 +19,8 @@ HELP = """\
   TOOL name=value ...     call a tool; values are JSON, or plain text: get_order order_id=ord-1 limit=5
   tools                   list the tools        tool TOOL   show one tool's parameters
   answer name=value ...   answer and see the verdict
-  task                    show the task again   quit        leave without an answer"""
+  task                    show the task again   quit        leave without an answer
+  help                    show this"""
 
 
 def parse(words: list[str]) -> dict[str, Any]:
@@ -45,8 +46,8 @@ def _task_text(task: AgentTask) -> str:
     return f"\n{task.prompt}\n\nAnswer fields: {fields}\n"
 
 
-def play(store: str, identifier: str, seed: int = 0) -> bool:
-    """Run a session on standard input and return whether the task was solved.
+def play(store: str, identifier: str, seed: int = 0) -> bool | None:
+    """Run a session on standard input and return whether the task was solved; None if the person chose to leave.
 
     Raises:
         StoreError, Refused: if the task or its environment cannot be loaded.
@@ -74,7 +75,10 @@ def play(store: str, identifier: str, seed: int = 0) -> bool:
                     continue
                 command, *rest = words
                 if command == "quit":
-                    return False
+                    return None
+                if command == "help":
+                    out.print(HELP, markup=False)
+                    continue
                 if command == "task":
                     out.print(_task_text(task), markup=False)
                 elif command == "tools":

@@ -125,15 +125,20 @@ def gather(
     )
 
 
+def place_of(store_uri: str) -> str:
+    """Return a store's URI as a person writes it after --store: a folder as its path."""
+    from urllib.parse import unquote, urlparse
+
+    return unquote(urlparse(store_uri).path) if store_uri.startswith("file:") else store_uri
+
+
 def next_commands(store_uri: str, worlds: bool, tasks_: Sequence[AgentTask]) -> tuple[str, ...]:
     """Return commands that are worth trying on this store, and that what it holds suffices for.
 
     Args:
         worlds: whether it has an accepted environment.
     """
-    from urllib.parse import unquote, urlparse
-
-    place = unquote(urlparse(store_uri).path) if store_uri.startswith("file:") else store_uri
+    place = place_of(store_uri)
     if tasks_:
         words = ["ls tasks", f"show {tasks_[0].task_id}", f"play {tasks_[0].task_id}"]
         if open_store(store_uri).exists(CURRENT):

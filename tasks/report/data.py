@@ -29,9 +29,9 @@ class ReportData(Record):
 
     `rates` and `comparisons` are the arena's statistics; `results` and `trajectories` serve the error types and the
     examples (those of the diagnoses' episodes and of a few tasks suffice). `links` maps a label, or an env_id, to a
-    relative or absolute address. `missing` holds one sentence for each part that could not run. `quick` says that the run
-    was so small that its success rates and comparisons mean nothing; `redrawn_at` is when the page was drawn again from
-    what the store held then, "" for the page that the run itself wrote.
+    relative or absolute address. `missing` holds one sentence for each part that could not run. `quick` says that the
+    run was so small that its success rates and comparisons mean nothing; `redrawn_at` is when the page was drawn again
+    from what the store held then, "" for the page that the run itself wrote.
     """
 
     run_id: str

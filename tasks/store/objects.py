@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import tempfile
@@ -38,6 +39,10 @@ class Store(Protocol):
 
     def list(self, prefix: str = "") -> Iterator[str]:
         """Yield the keys that begin with a prefix, sorted."""
+        ...
+
+    def versions(self, prefix: str = "") -> dict[str, str]:
+        """Return key -> a text that changes with the object's content, for the keys that begin with a prefix."""
         ...
 
     def delete(self, key: str) -> None:
@@ -126,6 +131,10 @@ class LocalStore:
         )
         yield from sorted(key for key in found if key.startswith(prefix))
 
+    def versions(self, prefix: str = "") -> dict[str, str]:
+        """Return key -> the sha256 of the object's bytes."""
+        return {key: hashlib.sha256(self.get(key)).hexdigest() for key in self.list(prefix)}
+
     def delete(self, key: str) -> None:
         """Remove an object; one that is not there is no error."""
         (self.root / check_key(key)).unlink(missing_ok=True)
@@ -191,12 +200,20 @@ class S3Store:
 
     def list(self, prefix: str = "") -> Iterator[str]:
         """Yield the keys that begin with a prefix, sorted."""
+        for key, _ in self._listed(prefix):
+            yield key
+
+    def versions(self, prefix: str = "") -> dict[str, str]:
+        """Return key -> the object's ETag as the listing has it; nothing is read."""
+        return dict(self._listed(prefix))
+
+    def _listed(self, prefix: str) -> Iterator[tuple[str, str]]:
         start = f"{self.prefix}/{prefix}" if self.prefix else prefix
         cut = len(self.prefix) + 1 if self.prefix else 0
         try:
             for page in self._s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=start):
                 for item in page.get("Contents", ()):
-                    yield item["Key"][cut:]
+                    yield item["Key"][cut:], item["ETag"].strip('"')
         except self._errors as error:
             raise StoreError(f"cannot list {self.uri}: {_short(error)}") from error
 

@@ -8,7 +8,7 @@ import pytest
 
 COMMANDS = (
     "run", "up", "discover", "build", "rebuild", "synthesize", "train", "arena", "evolve", "audit", "ls", "show",
-    "play", "doctor", "bench", "gc", "serve",
+    "play", "doctor", "bench", "gc", "serve", "report",
 )  # fmt: skip
 
 
@@ -36,11 +36,13 @@ def test_help_imports_nothing_heavy(agentworld, surroundings):
     [
         (("ls", "--store", "gs://bucket"), "unknown scheme"),
         (("ls", "nonsense", "--store", "{tmp}"), "the kinds are"),
-        (("show", "nothing", "--store", "{tmp}"), "no single task"),
+        (("show", "nothing", "--store", "{tmp}"), "no environment, theme or task in"),
+        (("play", "nothing", "--store", "{tmp}"), "no single task"),
         (("ls", "--store", "/dev/null/store"), "cannot write to the store"),
         (("audit", "--store", "/dev/null/store"), "cannot write to the store"),
         (("arena", "--store", "{tmp}", "--seed", "x"), "Invalid value for '--seed'"),
         (("bench", "--store", "{tmp}"), "no tasks in"),
+        (("report", "--store", "{tmp}"), "nothing to report in"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_code_2(agentworld, tmp_path, words, said):
@@ -48,6 +50,22 @@ def test_what_cannot_be_done_is_one_line_and_code_2(agentworld, tmp_path, words,
     assert done.returncode == 2 and said in done.stderr, done.stderr
     told = [line for line in done.stderr.splitlines() if line and not line.startswith(("Usage: ", "Try "))]
     assert len(told) == 1 and "Traceback" not in told[0], done.stderr
+
+
+def test_an_empty_store_says_how_to_fill_it_and_json_stays_json(agentworld, tmp_path):
+    store = str(tmp_path / "store")
+    done = agentworld("ls", "tasks", "--store", store)
+    assert done.returncode == 0 and not done.stdout and f"run `agentworld run --store {store}`" in done.stderr
+    done = agentworld("ls", "tasks", "--json", "--store", store)
+    assert json.loads(done.stdout) == [] and not done.stderr
+
+
+def test_rows_stand_under_a_header_for_people_only():
+    from flows.browse import lines
+
+    rows = [{"env_id": "shop", "rows": 7}, {"env_id": "airport", "rows": 12}]
+    assert lines(rows, True) == ["env_id   rows", "shop     7", "airport  12"]
+    assert lines(rows, False) == ["shop  7", "airport  12"] and lines([], True) == []
 
 
 def test_doctor_says_what_there_is(agentworld, tmp_path):

@@ -161,12 +161,19 @@ def test_running_again_does_no_work_and_says_so(loop, agentworld):
     done = agentworld("run", "--quick", "--store", str(store), "--spec", record["broken"], *themes)
     assert done.returncode == 0 and "no work was done" in done.stdout, done.stdout + done.stderr
     assert before == {path: path.stat().st_mtime_ns for path in (store / "datasets").rglob("*.parquet")}
+    assert record["held"]["agent_tasks"] and record["held"]["policy"] and record["quick"]
 
 
 def test_play_shows_the_verdict(loop, store, agentworld):
     task = next(t for t in _tasks(store, "train", "arena-0") if t.oracle.calls)
     wrong = agentworld("play", task.task_id, "--store", str(loop[0]), stdin="tools\nnonsense\nanswer x=1\n")
     assert wrong.returncode == 1 and "not solved" in wrong.stdout and "no tool or command" in wrong.stdout
+
+
+def test_play_explains_its_commands_and_lets_a_person_leave(loop, store, agentworld):
+    task = next(t for t in _tasks(store, "train", "arena-0") if t.oracle.calls)
+    done = agentworld("play", task.task_id, "--store", str(loop[0]), stdin="help\nquit\n")
+    assert done.returncode == 0 and done.stdout.count("leave without an answer") == 2, done.stdout + done.stderr
 
 
 def test_show_names_where_an_environment_came_from(loop, store, agentworld):

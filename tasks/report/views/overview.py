@@ -11,7 +11,6 @@ from tasks.report.figures import Stage, percent
 from tasks.report.views.arena import arm_order, latest_overall
 from tasks.report.views.yields import yields
 
-
 QUICK_NOTE = (
     "Quick scale: this run shows that the loop works. Training and arena are far too small for its success rates, "
     "differences and diagnoses to mean anything; run without --quick for figures."

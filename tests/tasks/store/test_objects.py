@@ -71,6 +71,16 @@ def test_files_of_a_folder_have_the_mode_that_the_umask_leaves(tmp_path, umask, 
     assert not list((tmp_path / "store").rglob(".tmp-*"))
 
 
+def test_versions_change_with_the_content_alone(store):
+    store.put("a/b", b"one")
+    store.put("c", b"else")
+    first = store.versions("a/")
+    store.put("a/b", b"one")
+    assert store.versions("a/") == first and list(first) == ["a/b"]
+    store.put("a/b", b"two")
+    assert store.versions("a/")["a/b"] != first["a/b"]
+
+
 def test_if_absent_never_overwrites(store):
     assert store.put("release.json", b"first", if_absent=True)
     assert not store.put("release.json", b"second", if_absent=True)
