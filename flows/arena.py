@@ -12,7 +12,7 @@ from prefect.events import emit_event
 
 from flows.evaluation import evaluate_policies, trajectories_of
 from flows.policies import current_policy
-from flows.runtime import default_store, workers
+from flows.runtime import default_store, run_name, workers
 from flows.synthesize import kinds_in_turn, per_environment, run_synthesis, tasks_of
 from schemas.base import canonical_json
 from schemas.episode import ArenaResult, Diagnosis
@@ -143,7 +143,7 @@ def _arena(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str,
     }
 
 
-@flow(name="arena")
+@flow(name="arena", flow_run_name=run_name("arena"))
 def arena(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
     """Run the present round's arena and diagnosis; emit the event that starts a regeneration if it finds weakness."""
     with workers():

@@ -8,7 +8,7 @@ from prefect import flow, task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
 from flows.console import bar
-from flows.runtime import compute, default_store
+from flows.runtime import compute, default_store, run_name
 from tasks.store import open_store, read_dataset
 
 
@@ -37,7 +37,7 @@ def audit_task(store_uri: str) -> dict[str, Any]:
     return compute(audit_store, store_uri)
 
 
-@flow(name="audit")
+@flow(name="audit", flow_run_name=run_name("audit"))
 def audit(store: str | None = None) -> dict[str, Any]:
     """Validate all datasets; rows that fail are quarantined, and a release is cut from those that pass.
 

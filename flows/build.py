@@ -12,7 +12,7 @@ from prefect.context import TaskRunContext
 from flows.console import bar
 from flows.costs import measured
 from flows.discover import selected_themes, theme_hash
-from flows.runtime import cache_key, compute, default_store, stored, workers
+from flows.runtime import cache_key, compute, default_store, run_name, stored, workers
 from schemas.base import canonical_json
 from schemas.database import Database
 from schemas.environment import Environment, Rejection
@@ -318,7 +318,7 @@ def assign_splits(store_uri: str, seed: int) -> None:
             write_dataset(store, "environments", row.env_id, [row.model_copy(update={"split": splits[row.env_id]})])
 
 
-@flow(name="build")
+@flow(name="build", flow_run_name=run_name("build"))
 def build(
     store: str | None = None,
     settings: Settings = DEFAULTS,
@@ -354,7 +354,7 @@ def build(
     return results
 
 
-@flow(name="rebuild-failed")
+@flow(name="rebuild-failed", flow_run_name=run_name("rebuild-failed"))
 def rebuild_failed(store: str | None = None, settings: Settings = DEFAULTS) -> list[dict[str, Any]]:
     """Build again what failed or was rejected; finished stages come from the cache."""
     return build(store, settings, only_failed=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 
-from flows.runtime import compute, default_store
+from flows.runtime import compute, default_store, run_name
 from schemas.base import content_hash
 from schemas.settings import DEFAULTS, Settings
 from schemas.theme import Theme
@@ -58,7 +58,7 @@ def collect_themes(store_uri: str, settings: Settings) -> list[str]:
     return compute(discover_themes, store_uri, settings)
 
 
-@flow(name="discover")
+@flow(name="discover", flow_run_name=run_name("discover"))
 def discover(store: str | None = None, settings: Settings = DEFAULTS) -> list[str]:
     """Collect the themes of all configured sources. Returns the ids of the themes kept."""
     uri = open_store(store or default_store()).uri

@@ -16,7 +16,7 @@ from flows.build import assign_splits
 from flows.console import bar
 from flows.errors import Refused
 from flows.releases import read_worlds
-from flows.runtime import cache_key, compute, default_store, workers
+from flows.runtime import cache_key, compute, default_store, run_name, workers
 from schemas.base import content_hash
 from schemas.environment import Environment, Rejection
 from schemas.theme import Operation, Source, Theme
@@ -176,7 +176,7 @@ def convert_task(store_uri: str, world: ForeignWorld, options: ImportOptions) ->
                 "tools": 0, "tools_given": len(world.tools), "faults": {}, "mean_calls": 0.0}  # fmt: skip
 
 
-@flow(name="import")
+@flow(name="import", flow_run_name=run_name("import"))
 def import_worlds(
     kind: str,
     path: str,

@@ -9,7 +9,7 @@ from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 
 from flows.console import bar
-from flows.runtime import compute, default_store, workers
+from flows.runtime import compute, default_store, run_name, workers
 from flows.synthesize import tasks_of
 from tasks.store import environment_rows, list_keys, load_environment, open_store, write_dataset
 
@@ -51,7 +51,7 @@ def totals(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return found | {"kinds": dict(sorted(kinds.items()))}
 
 
-@flow(name="redteam")
+@flow(name="redteam", flow_run_name=run_name("redteam"))
 def redteam(store: str | None = None, seed: int = 101) -> dict[str, Any]:
     """Attack the accepted tasks of all environments with a seed of its own. Returns the totals."""
     uri = open_store(store or default_store()).uri

@@ -15,7 +15,7 @@ from flows.evaluation import evaluate_policies
 from flows.oracles import ensure_oracles, load_oracles
 from flows.policies import current_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
-from flows.runtime import default_store, workers
+from flows.runtime import default_store, run_name, workers
 from flows.synthesize import per_environment, run_synthesis, show_funnel
 from flows.train import CONTINUED, NETWORK, development_scores, practice_jobs, train_arms
 from schemas.episode import Diagnosis, TrainingRun
@@ -203,7 +203,7 @@ def _regenerate(
     return outcome
 
 
-@flow(name="evolve")
+@flow(name="evolve", flow_run_name=run_name("evolve"))
 def evolve(store: str | None = None, settings: Settings = DEFAULTS, rounds: int = 1) -> list[dict[str, Any]]:
     """Go round: arena and diagnosis, regeneration, arena again. Returns each round's success by arm."""
     outcomes = []
@@ -215,7 +215,7 @@ def evolve(store: str | None = None, settings: Settings = DEFAULTS, rounds: int 
     return outcomes
 
 
-@flow(name="regenerate")
+@flow(name="regenerate", flow_run_name=run_name("regenerate"))
 def regenerate(
     store: str | None = None, settings: Settings = DEFAULTS, round_number: int | None = None
 ) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from flows.build import build
 from flows.costs import Meter
 from flows.discover import discover
 from flows.report import gather, write_report
-from flows.runtime import default_store, workers
+from flows.runtime import default_store, run_name, workers
 from flows.synthesize import synthesize
 from schemas.settings import DEFAULTS, Settings
 from tasks.policies import MissingTraining, require
@@ -32,7 +32,7 @@ def _count(results: list[dict[str, Any]]) -> int:
     return sum(sum(r["made"].values()) for r in results)
 
 
-@flow(name="run")
+@flow(name="run", flow_run_name=run_name("run"))
 def run(store: str | None = None, settings: Settings = DEFAULTS, run_id: str = "scheduled") -> dict[str, Any]:
     """Run the loop once over a store. What is there already, and whose inputs have not changed, is not made again.
 

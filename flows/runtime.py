@@ -63,6 +63,24 @@ def default_store() -> str:
     return os.environ.get("AGENTWORLD_STORE", DEFAULT_STORE)
 
 
+def run_name(flow: str) -> Callable[[], str]:
+    """Return what names the runs of a flow, so that an operator can tell them apart: the flow, the last folder of the
+    store, the round if there is one, and the time (UTC) at which the run began."""
+
+    def name() -> str:
+        import datetime
+
+        from prefect.runtime import flow_run
+
+        given: dict[str, Any] = flow_run.parameters or {}
+        store = str(given.get("store") or default_store()).rstrip("/").rpartition("/")[2] or "store"
+        number = given.get("round_number")
+        parts = [flow, store, *([f"round {number}"] if number is not None else [])]
+        return " ".join([*parts, datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S")])
+
+    return name
+
+
 def cache_key(stage: str, version: str, *parts: Any) -> str:
     """Return the key under which a task's result is cached: `<stage>-<hash>`.
 

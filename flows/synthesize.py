@@ -12,7 +12,7 @@ from prefect.context import TaskRunContext
 
 from flows.console import bar
 from flows.costs import measured
-from flows.runtime import cache_key, compute, default_store, stored, workers
+from flows.runtime import cache_key, compute, default_store, run_name, stored, workers
 from schemas.base import content_hash
 from schemas.environment import Environment, Rejection
 from schemas.settings import DEFAULTS, Settings
@@ -237,7 +237,7 @@ def show_funnel(store_uri: str) -> None:
     create_table_artifact(key="funnel", table=funnel_rows(found), description=description)
 
 
-@flow(name="synthesize")
+@flow(name="synthesize", flow_run_name=run_name("synthesize"))
 def synthesize(store: str | None = None, settings: Settings = DEFAULTS) -> list[dict[str, Any]]:
     """Synthesise the tasks of all accepted environments. Returns counts by environment and use."""
     uri = open_store(store or default_store()).uri

@@ -14,7 +14,7 @@ from flows.evaluation import evaluate_policies
 from flows.oracles import ensure_oracles, load_oracles
 from flows.policies import checkpoint_of, keep_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
-from flows.runtime import cache_key, default_store, stored, workers
+from flows.runtime import cache_key, default_store, run_name, stored, workers
 from flows.synthesize import tasks_of
 from schemas.base import content_hash
 from schemas.episode import TrainingRun
@@ -206,7 +206,7 @@ def _train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str,
     return {"policy_id": best.policy_id, "development": scores, "episodes": sum(job["episodes"] for job in made)}
 
 
-@flow(name="train")
+@flow(name="train", flow_run_name=run_name("train"))
 def train(store: str | None = None, settings: Settings = DEFAULTS) -> dict[str, Any]:
     """Train from the start and make the arm that does best on the development tasks the current policy."""
     with workers():
