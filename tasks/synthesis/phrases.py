@@ -15,6 +15,8 @@ from jinja2 import Environment, StrictUndefined, Template
 
 FOLDER = Path(__file__).resolve().parents[2] / "prompts" / "task_writer"
 
+_DOUBLED = re.compile(r"\b(?!(?:true|false)\b)([^\W\d_]+)(?: \1\b)+", re.IGNORECASE)
+
 Phrasing = Literal["train", "held_out", "any"]
 """Which share of the phrasings may be used: every fourth line of a file is held out for the arena."""
 
@@ -83,7 +85,7 @@ def choose(rng: random.Random, kind: str, phrasing: Phrasing = "train", **values
     """
     lines = phrasings(kind)
     allowed = [i for i in range(len(lines)) if phrasing == "any" or is_held_out(i) == (phrasing == "held_out")]
-    return lines[rng.choice(allowed)].render(**values)
+    return undoubled(lines[rng.choice(allowed)].render(**values))
 
 
 def literal(value: Any) -> str:
@@ -99,12 +101,21 @@ def listing(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def undoubled(text: str) -> str:
+    """Return a text in which no word stands twice in a row, as where a column's name ends with the word that a phrase
+    begins with: `joined on on or after` becomes `joined on or after`. What stands in quotes, numbers and the values
+    true and false stay as they are."""
+    parts = re.split(r'("[^"\n]*")', text)
+    parts[::2] = [_DOUBLED.sub(r"\1", part) for part in parts[::2]]
+    return "".join(parts)
+
+
 def tidy(text: str) -> str:
-    """Return a text without the double spaces and stray spaces that empty parts leave."""
+    """Return a text without doubled words and without the stray spaces that empty parts leave."""
     text = re.sub(r"[ \t]+", " ", text)
     text = re.sub(r" ([,.;:?!)])", r"\1", text)
     text = re.sub(r"\b([Aa]) (?=[aeiou](?!ser|ni[tv]|uro))", r"\1n ", text)
-    return text.strip()
+    return undoubled(text).strip()
 
 
 def templates_hash() -> str:

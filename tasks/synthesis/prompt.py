@@ -10,7 +10,7 @@ from typing import Any
 from schemas.task import AnswerField
 from tasks.synthesis.atlas import Atlas, words
 from tasks.synthesis.draft import Ask, Condition, Draft, Sentence
-from tasks.synthesis.phrases import Phrasing, choose, listing, literal, tidy
+from tasks.synthesis.phrases import Phrasing, choose, listing, literal, tidy, undoubled
 
 EXTREMES = {
     (False, True): ("highest", "largest", "greatest"),
@@ -211,14 +211,14 @@ class _Narrator:
         return self.speaker.say("row_again", noun=noun)
 
     def conditions(self, table: str, conditions: Sequence[Condition]) -> str:
-        """Return conditions as one phrase."""
+        """Return conditions, each once, as one phrase."""
         parts = []
-        for condition in sorted(conditions, key=lambda c: c.of is None):
+        for condition in sorted(dict.fromkeys(conditions), key=lambda c: c.of is None):
             if condition.of is None:
                 parts.append(self.speaker.condition(table, condition))
             else:
                 parts.append(self.speaker.owned(table, condition.column, self.owner(condition)))
-        return listing(parts) if parts else ""
+        return listing(list(dict.fromkeys(parts))) if parts else ""
 
     def _meaning(self, ask: Ask) -> str:
         if ask.sentence is not None:
@@ -227,7 +227,7 @@ class _Narrator:
             conditions = self.conditions(sentence.table, sentence.relations)
             kind, column = sentence.statistic
             text = self.speaker.say(f"field_{kind}", nouns=table.nouns, conditions="{}", column=words(column))
-            return re.sub(r"\b(\w+) \1\b", r"\1", text).replace("{}", conditions).strip()
+            return undoubled(text.replace("{}", conditions)).strip()
         assert ask.pick is not None
         kind = "field_fresh" if ask.fresh else "field_value"
         return self.speaker.say(kind, column=words(ask.column), row=self.row(ask.pick))

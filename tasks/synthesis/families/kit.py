@@ -15,6 +15,7 @@ from schemas.tool import Tool, ToolField
 from tasks.synthesis.atlas import Atlas, Row, field_for, required
 from tasks.synthesis.draft import Condition
 from tasks.synthesis.filters import SHOWN, argument_value, is_sayable, row_columns, row_prefix
+from tasks.synthesis.phrases import undoubled
 from tasks.synthesis.prompt import Speaker, field_name
 from tasks.synthesis.rules import allowed, rows_changed
 
@@ -146,9 +147,9 @@ class Kit:
         return lines
 
     def conditions_phrase(self, table: str, conditions: Sequence[Condition], *owned: str) -> str:
-        """Return conditions, after phrases that tie rows to a parent, as one phrase."""
-        parts = [*owned, *(self.speaker.condition(table, condition) for condition in conditions)]
-        return " and ".join(parts)
+        """Return conditions, each once, after phrases that tie rows to a parent, as one phrase."""
+        parts = [*owned, *(self.speaker.condition(table, condition) for condition in dict.fromkeys(conditions))]
+        return " and ".join(dict.fromkeys(parts))
 
     def measures(self, tool: Tool, rows: Sequence[Row]) -> list[Column]:
         """Return the numeric columns that a tool shows and that all rows have, in random order."""
@@ -176,7 +177,7 @@ class Kit:
     def field(self, name: str, kind: str, meaning: str) -> AnswerField:
         """Return an answer field; sums get a tolerance of a cent."""
         slack = 0.011 if kind == "number" else 0.0
-        return AnswerField(name=field_name(name), type=kind, description=meaning, tolerance=slack)  # type: ignore[arg-type]
+        return AnswerField(name=field_name(name), type=kind, description=undoubled(meaning), tolerance=slack)  # type: ignore[arg-type]
 
     def total(self, column: Column, rows: Sequence[Row]) -> int | float:
         """Return the sum of a column, rounded like the script's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from schemas.database import Table
 from schemas.task import AnswerField
@@ -145,13 +146,13 @@ class _Teller:
         return self.say("long_told", topic=f'"{topic}"') if topic else literal(value)
 
     def _conditions(self, tests: Sequence[Test], owners: Sequence[Named] = ()) -> str:
-        parts = [self._test(self.table, test) for test in tests]
+        parts = [self._test(self.table, test) for test in dict.fromkeys(_plain(test) for test in tests)]
         if owners:
             several = [self._value(o.label, o.topic) if o.topic else f'"{o.label}"' for o in owners]
             table = owners[0].table
             owner = f"the {table.nouns if len(owners) > 1 else table.noun} {listing(several)}"
             parts.append(self.kit.speaker.owned(self.table.name, self.playbook.owned_by, owner))
-        return listing(parts) if parts else "that we have"
+        return listing(list(dict.fromkeys(parts))) if parts else "that we have"
 
     def _test(self, table: Table, test: Test) -> str:
         first, _, rest = test.path.partition(".")
@@ -217,6 +218,12 @@ class _Teller:
         else:
             text = self.say("long_stat_done" if lenient else "long_stat_count", verb=verb, **values)
         return self.kit.field(stat.name, "integer", text)
+
+
+def _plain(test: Test) -> Test:
+    """Return a test so that equal ones are alike: being in a choice of one value is to equal it."""
+    one = test.operator == "in" and len(test.value) == 1 and not test.topic
+    return replace(test, operator="equals", value=test.value[0]) if one else test
 
 
 def _verb(case: Case) -> str:
