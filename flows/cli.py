@@ -37,7 +37,7 @@ ThemeOption = Annotated[
 ]
 CountOption = Annotated[
     int | None,
-    typer.Option("--environments", min=0, help="At most so many themes, spread over categories; 0: all  [default: 13]"),
+    typer.Option("--environments", min=0, help="At most so many themes, spread over categories; 0: all  [default: 12]"),
 ]
 QuickOption = Annotated[
     bool, typer.Option("--quick", help="A small scale that shows the loop in minutes; its figures mean nothing")
