@@ -9,7 +9,7 @@ from flows.errors import Refused
 from schemas.scores import set_scores
 from tasks.store import Store, environment_rows, list_keys, load_environment, open_store, read_dataset, read_release
 
-KINDS = ("environments", "themes", "tasks", "scores", "survivors", "releases", "runs")
+KINDS = ("environments", "themes", "tasks", "scores", "survivors", "rejections", "releases", "runs")
 
 
 def listing(store: str, what: str) -> list[dict[str, Any]]:
@@ -53,6 +53,11 @@ def listing(store: str, what: str) -> list[dict[str, Any]]:
         return [
             {"task_id": s.task_id, "outcome": s.outcome, "kind": s.kind, "calls": len(s.calls), "reason": s.reason}
             for s in read_dataset(objects, "survivors")
+        ]
+    if what == "rejections":
+        return [
+            {"stage": r.stage, "gate": r.gate, "key": r.key, "env_id": r.env_id, "reason": " ".join(r.reason.split())}
+            for r in read_dataset(objects, "rejections")
         ]
     if what == "releases":
         ids = [key[len("releases/") : -len(".json")] for key in objects.list("releases/")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from prefect import flow, task
@@ -12,6 +12,8 @@ from prefect.context import TaskRunContext
 from flows.console import bar
 from flows.costs import measured
 from flows.discover import selected_themes, theme_hash
+from flows.inputs import check_paths
+from flows.remembered import like_before, like_last, recall, remember
 from flows.runtime import cache_key, compute, default_store, run_name, stored, workers
 from schemas.base import canonical_json
 from schemas.database import Database
@@ -318,32 +320,63 @@ def assign_splits(store_uri: str, seed: int) -> None:
             write_dataset(store, "environments", row.env_id, [row.model_copy(update={"split": splits[row.env_id]})])
 
 
+def read_corpora(store_uri: str, corpora: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Return the fingerprint of each corpus, and write down which of the user's files in them cannot be used."""
+    from tasks.mining import corpus_fingerprint, refused_files
+
+    hashes = {corpus: corpus_fingerprint(corpus) for corpus in sorted(corpora)}
+    refused = refused_files(sorted({path for corpus in hashes for path in corpus}))
+    write_dataset(open_store(store_uri), "rejections", "corpus", refused)
+    return hashes
+
+
+def built_before(store_uri: str, settings: Settings) -> list[Theme]:
+    """Return the stored themes that a build was begun for; in a store that remembers none, those that a build takes."""
+    known = recall(store_uri)["themes"]
+    everything = selected_themes(store_uri, settings.model_copy(update={"themes": (), "environments": 0}))
+    return [t for t in everything if t.theme_id in known] or selected_themes(store_uri, settings)
+
+
 @flow(name="build", flow_run_name=run_name("build"))
 def build(
     store: str | None = None,
     settings: Settings = DEFAULTS,
     only_failed: bool = False,
     theme_ids: list[str] | None = None,
+    given: list[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Build the environments of the stored themes; one that fails never fails the others.
 
     Args:
         only_failed: only themes whose build failed or was rejected, or was never ended.
         theme_ids: only these themes.
+        given: names of settings; all others of a theme that was built before are as they were then, and without
+            "themes" or "environments" among them the themes are those that were built before.
+
+    Raises:
+        Refused: if the store has no themes, or a named path is missing.
     """
     uri = open_store(store or default_store()).uri
-    themes = selected_themes(uri, settings)
+    if given is None or {"themes", "environments"} & set(given):
+        themes = selected_themes(uri, settings)
+    else:
+        themes = built_before(uri, settings)
     if theme_ids is not None:
         themes = [theme for theme in themes if theme.theme_id in theme_ids]
     if only_failed:
         done = {row.theme_id for row in environment_rows(open_store(uri), "accepted") if not row.lineage}
         themes = [theme for theme in themes if theme.theme_id not in done]
-    from tasks.mining import corpus_fingerprint
-
-    corpus_sha256 = corpus_fingerprint(settings.corpus)
+    plans = {t.theme_id: settings for t in themes} if given is None else like_before(uri, themes, settings, given)
+    for plan in (settings, *plans.values()):
+        check_paths(plan)
+    remember(uri, settings, plans)
+    hashes = read_corpora(uri, {plan.corpus for plan in (settings, *plans.values())})
     results: list[dict[str, Any]] = []
     with workers(), bar("Build environments", len(themes)) as advance:
-        futures = [build_environment.submit(uri, theme, settings, corpus_sha256) for theme in themes]
+        futures = [
+            build_environment.submit(uri, theme, plan, hashes[plan.corpus])
+            for theme, plan in zip(themes, plans.values(), strict=True)
+        ]
         for future in futures:
             results.append(future.result())
             accepted = sum(r["state"] == "accepted" for r in results)
@@ -355,6 +388,10 @@ def build(
 
 
 @flow(name="rebuild-failed", flow_run_name=run_name("rebuild-failed"))
-def rebuild_failed(store: str | None = None, settings: Settings = DEFAULTS) -> list[dict[str, Any]]:
-    """Build again what failed or was rejected; finished stages come from the cache."""
-    return build(store, settings, only_failed=True)
+def rebuild_failed(store: str | None = None, settings: Settings | None = None) -> list[dict[str, Any]]:
+    """Build again what failed or was rejected, by default with the settings of its build before; finished stages come
+    from the cache."""
+    if settings is not None:
+        return build(store, settings, only_failed=True)
+    uri = open_store(store or default_store()).uri
+    return build(uri, like_last(uri, DEFAULTS), only_failed=True, given=[])

@@ -50,6 +50,10 @@ In the configuration of a client that starts its servers: {"mcpServers": {"world
 ["serve", "ENV", "--store", "/path/to/store"]}}}; of one that connects: {"mcpServers": {"world": {"url":
 "http://127.0.0.1:8765/mcp"}}}"""
 EmbeddedOption = Annotated[bool, typer.Option("--embedded/--no-embedded", help="Use the embedded themes as well")]
+AgainOption = Annotated[
+    bool | None,
+    typer.Option("--embedded/--no-embedded", help="Use the embedded themes as well  [default: as in the build before]"),
+]
 
 
 def _settings(
@@ -91,6 +95,27 @@ def _say(*lines: str) -> None:
         typer.echo(line)
 
 
+def _tell_refused(store: str, *paths: list[str] | tuple[str, ...] | None) -> None:
+    """Say on standard error which of the user's own files were not used."""
+    from flows.inputs import refusal_lines
+
+    for line in refusal_lines(store, [path for some in paths for path in some or ()]):
+        typer.echo(line, err=True)
+
+
+def _like_built(store: str, settings: Any) -> Any:
+    """Return the settings with the corpus that the store's environments were built from."""
+    import os
+
+    from flows.remembered import like_last
+
+    corpus = like_last(store, settings).corpus
+    for path in corpus:
+        if not os.path.exists(path):
+            typer.echo(f"the corpus {path} of the last build is gone: variants are made without it", err=True)
+    return settings.model_copy(update={"corpus": tuple(path for path in corpus if os.path.exists(path))})
+
+
 @app.command(epilog="Example: agentworld run --store ./store --seed 7")
 def run(
     store: StoreOption = DEFAULT_STORE,
@@ -105,10 +130,16 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run the whole loop once: themes, environments, tasks, training, arena, diagnosis, regeneration, report."""
-    from flows.launch import launch_run
+    from flows.inputs import check_sources
 
     settings = _settings(seed, quick, spec, corpus, theme, embedded, environments=environments)
-    outcome = launch_run(store, settings, force=force, quiet=as_json)
+    check_sources(settings)
+    from flows.launch import launch_run
+
+    try:
+        outcome = launch_run(store, settings, force=force, quiet=as_json)
+    finally:
+        _tell_refused(store, spec, corpus)
     _print(outcome, as_json, lambda: None)
     raise typer.Exit(0 if outcome["ok"] else 1)
 
@@ -121,9 +152,16 @@ def discover(
     as_json: JsonOption = False,
 ) -> None:
     """Collect themes from source documents, merge near-duplicates and classify them."""
+    from flows.inputs import check_sources
+
+    settings = _settings(specs=spec, embedded=embedded)
+    check_sources(settings)
     from flows.discover import discover as flow
 
-    ids = flow(store, _settings(specs=spec, embedded=embedded))
+    try:
+        ids = flow(store, settings)
+    finally:
+        _tell_refused(store, spec)
     _print({"themes": ids}, as_json, lambda: _say(f"{len(ids)} themes; next: agentworld build --store {store}", *ids))
 
 
@@ -142,12 +180,21 @@ def build(
     corpus: CorpusOption = None,
     theme: ThemeOption = None,
     environments: CountOption = None,
+    embedded: EmbeddedOption = True,
     as_json: JsonOption = False,
 ) -> None:
     """Build the environments of the discovered themes; finished stages come from the cache."""
+    from flows.inputs import check_paths
+    from flows.ready import need_themes
+
+    settings = _settings(seed, corpus=corpus, themes=theme, embedded=embedded, environments=environments)
+    check_paths(settings)
+    need_themes(store)
     from flows.build import build as flow
 
-    _builds(flow(store, _settings(seed, corpus=corpus, themes=theme, environments=environments)), store, as_json)
+    results = flow(store, settings)
+    _tell_refused(store, settings.corpus)
+    _builds(results, store, as_json)
 
 
 @app.command(epilog="Example: agentworld rebuild --failed")
@@ -158,13 +205,26 @@ def rebuild(
     corpus: CorpusOption = None,
     theme: ThemeOption = None,
     environments: CountOption = None,
+    embedded: AgainOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build environments again, those that failed or (without --failed) all."""
+    """Build environments again, those that failed or (without --failed) all, each with the seed, corpus and
+    --no-embedded of its build before, unless options say otherwise."""
+    from flows.inputs import check_paths
+    from flows.ready import need_themes
+    from flows.remembered import like_last
+
+    options = {"seed": seed, "corpus": corpus, "themes": theme, "environments": environments, "embedded": embedded}
+    given = [name for name, value in options.items() if value is not None]
+    settings = _settings(seed, corpus=corpus, themes=theme, embedded=embedded is not False, environments=environments)
+    settings = like_last(store, settings, given)
+    check_paths(settings)
+    need_themes(store)
     from flows.build import build as flow
 
-    settings = _settings(seed, corpus=corpus, themes=theme, environments=environments)
-    _builds(flow(store, settings, only_failed=failed), store, as_json)
+    results = flow(store, settings, only_failed=failed, given=given)
+    _tell_refused(store, settings.corpus)
+    _builds(results, store, as_json)
 
 
 @app.command(epilog="Example: agentworld synthesize --seed 7")
@@ -172,6 +232,9 @@ def synthesize(
     store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
 ) -> None:
     """Synthesise verified tasks for every accepted environment."""
+    from flows.ready import need_environments
+
+    need_environments(store)
     from flows.synthesize import synthesize as flow
 
     results = flow(store, _settings(seed, quick))
@@ -184,9 +247,14 @@ def train(
     store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
 ) -> None:
     """Train the policy: SFT on oracle trajectories, then GRPO beside an SFT arm of equal compute."""
+    from flows.ready import need_environments, need_tasks, need_training
+
+    need_training()
+    need_environments(store)
+    need_tasks(store)
     from flows.train import train as flow
 
-    outcome = flow(store, _settings(seed, quick))
+    outcome = flow(store, _like_built(store, _settings(seed, quick)))
     _print(outcome, as_json, lambda: _say(f"policy {outcome['policy_id']}; next: agentworld arena --store {store}"))
 
 
@@ -195,9 +263,13 @@ def arena(
     store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
 ) -> None:
     """Evaluate the newest policy on unseen tasks and diagnose its weak environments."""
+    from flows.ready import need_policy, need_training
+
+    need_training()
+    need_policy(store)
     from flows.arena import arena as flow
 
-    outcome = flow(store, _settings(seed, quick))
+    outcome = flow(store, _like_built(store, _settings(seed, quick)))
     lines = [f"success {outcome['successes']} of {outcome['attempts']}", *outcome["weaknesses"]]
     _print(outcome, as_json, lambda: _say(*lines, f"next: agentworld evolve --rounds 1 --store {store}"))
 
@@ -211,9 +283,13 @@ def evolve(
     as_json: JsonOption = False,
 ) -> None:
     """Go round: arena, diagnosis, regeneration, continued training beside its control, and the arena again."""
+    from flows.ready import need_policy, need_training
+
+    need_training()
+    need_policy(store)
     from flows.regenerate import evolve as flow
 
-    outcome = flow(store, _settings(seed, quick), rounds)
+    outcome = flow(store, _like_built(store, _settings(seed, quick)), rounds)
     lines = [f"round {r['round']}: " + ", ".join(f"{k} {v:.1%}" for k, v in r["success"].items()) for r in outcome]
     _print(outcome, as_json, lambda: _say(*lines, f"next: agentworld audit --store {store}"))
 
@@ -258,7 +334,7 @@ def up(
 @app.command("ls", epilog="Example: agentworld ls tasks --json")
 def list_items(
     what: Annotated[
-        str, typer.Argument(help="environments, themes, tasks, scores, survivors, releases or runs")
+        str, typer.Argument(help="environments, themes, tasks, scores, survivors, rejections, releases or runs")
     ] = "environments",
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
@@ -414,6 +490,9 @@ def redteam(
     as_json: JsonOption = False,
 ) -> None:
     """Attack all accepted tasks once more, other ways than when they were made; write down what gets through."""
+    from flows.ready import need_tasks
+
+    need_tasks(store)
     from flows.redteam import redteam as flow
 
     outcome = flow(store, seed)
@@ -455,20 +534,21 @@ def gc(
 
 def main() -> None:
     """Run the command line. Exit code 0: done; 1: done, but something failed; 2: it could not be done as asked."""
+    from flows.ends import explained, flushed
+
     configure()
     try:
-        app(standalone_mode=True)
+        with flushed():
+            app(standalone_mode=True)
     except KeyboardInterrupt:
         typer.echo("agentworld: interrupted; what was finished is kept, run it again to go on", err=True)
         sys.exit(1)
     except Exception as error:
-        from flows.errors import Refused
-        from tasks.store.objects import StoreError
-
-        if not isinstance(error, StoreError | Refused):
+        end = explained(error)
+        if end is None:
             raise
-        typer.echo(f"agentworld: {error}", err=True)
-        sys.exit(2)
+        typer.echo(f"agentworld: {end.line}", err=True)
+        sys.exit(end.code)
 
 
 if __name__ == "__main__":

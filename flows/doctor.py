@@ -9,7 +9,7 @@ from typing import Any
 
 from tasks.store import StoreError, open_store
 
-TRAIN = "pip install 'agentworld-factory[train]'"
+TRAIN = "in the project's folder run: pip install '.[train]'"
 
 
 def _finding(state: str, what: str, detail: str, needed: bool = False) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tasks.mining.corpus import Corpus, corpus_fingerprint, open_corpus
+from tasks.mining.corpus import Corpus, corpus_fingerprint, open_corpus, refused_files
 from tasks.mining.findings import Findings, MinedDocument, MinedTable
 from tasks.mining.mine import build, mine, variant
 from tasks.mining.researcher import research
@@ -25,6 +25,7 @@ __all__ = [
     "corpus_fingerprint",
     "mine",
     "open_corpus",
+    "refused_files",
     "research",
     "variant",
 ]

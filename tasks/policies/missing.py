@@ -19,5 +19,5 @@ def require(*modules: str) -> None:
     if missing:
         raise MissingTraining(
             f"{', '.join(missing)} not installed: training and trained policies need the training extra; "
-            "install it with: pip install 'agentworld-factory[train]'"
+            "install it, in the folder of this project, with: pip install '.[train]'"
         )

@@ -63,6 +63,7 @@ def merge_duplicates(themes: Sequence[Theme], threshold: float = THRESHOLD) -> t
 def _reason(theme: Theme, twin: Theme, score: float, limit: float) -> str:
     shared = len({op.name for op in theme.operations} & {op.name for op in twin.operations})
     return (
+        f"{theme.source_uri}: "
         f"similarity {score:.2f} (limit {limit:g}) to {twin.theme_id}: {shared} of {len(theme.operations)} operations "
         f"have the same names; kept the one with {len(twin.operations)} operations"
     )

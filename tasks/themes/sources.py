@@ -89,16 +89,21 @@ def fetch(spec: SourceSpec, clock: Clock = modified_at) -> Fetched:
     return Fetched(uri, version, _read(path), clock(path), path.stem)
 
 
+ENDINGS = (".json", ".yaml", ".yml", ".md", ".markdown", ".json.gz")
+"""The endings of the files that are read out of a folder."""
+
+
 def spec_files(paths: Sequence[Path]) -> list[SourceSpec]:
     """Return a spec for each file: folders are searched for .json, .yaml, .yml, .md, .markdown and .json.gz files.
 
-    A path that does not exist becomes a spec all the same, so that it is rejected with a reason when it is read.
+    A path that does not exist, and a folder that holds no such file, become specs all the same, so that they are
+    rejected with a reason when they are read.
     """
-    endings = (".json", ".yaml", ".yml", ".md", ".markdown", ".json.gz")
     files: set[Path] = set()
     for path in paths:
         if path.is_dir():
-            files |= {one for one in path.rglob("*") if one.is_file() and one.name.lower().endswith(endings)}
+            named = {one for one in path.rglob("*") if one.name.lower().endswith(ENDINGS)}
+            files |= {one for one in named if one.is_file() or not one.exists()} or {path}
         else:
             files.add(path)
     return [SourceSpec(path=path) for path in sorted(files)]
@@ -123,6 +128,8 @@ def _version(spec: SourceSpec) -> str:
 
 
 def _read(path: Path) -> bytes:
+    if path.is_dir():
+        raise UnreadableSource("no_documents", f"the folder holds no {', '.join(ENDINGS)} file: check the path")
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)

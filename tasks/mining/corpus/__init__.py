@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tasks.mining.corpus.corpus import Corpus, corpus_fingerprint, open_corpus
+from tasks.mining.corpus.corpus import Corpus, corpus_fingerprint, open_corpus, refused_files
 from tasks.mining.corpus.items import CorpusItem, Dataset, Package, Profile, RawTable
 from tasks.mining.corpus.packages import PACKAGES
 
@@ -16,4 +16,5 @@ __all__ = [
     "RawTable",
     "corpus_fingerprint",
     "open_corpus",
+    "refused_files",
 ]

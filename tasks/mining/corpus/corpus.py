@@ -15,7 +15,7 @@ from typing import Any
 from schemas.base import content_hash
 from schemas.environment import Rejection
 from tasks.mining.corpus.catalogue import DATASETS
-from tasks.mining.corpus.folder import folder_items
+from tasks.mining.corpus.folder import FOLDER, base_of, folder_items
 from tasks.mining.corpus.index import Index, words
 from tasks.mining.corpus.items import ColumnProfile, CorpusItem, Dataset, Profile, RawTable, Record
 from tasks.mining.corpus.locate import MissingFiles, locate, source_of
@@ -88,12 +88,23 @@ class Corpus:
             raise KeyError(f"the corpus has no item {item_id!r}")
         return self._tables[item_id]
 
+    def _extend(self, extra_paths: Sequence[str | Path]) -> None:
+        for extra in extra_paths:
+            items, rejections = folder_items(Path(extra))
+            self.rejections += rejections
+            for item in items:
+                path = base_of(Path(extra)) / item.dataset.path
+                self._add(item, {path.name: path})
+
     def _add(self, item: CorpusItem, files: dict[str, Path]) -> None:
         try:
             table = read_table(item, {name: path.read_bytes() for name, path in files.items()})
         except _UNREADABLE as error:
-            reason = f"{item.source.uri} {error}: it is not read; reinstall {item.package}"
-            self.rejections.append(Rejection(stage="mining", key=item.item_id, gate="unreadable_item", reason=reason))
+            key, reason = item.item_id, f"{item.source.uri} {error}: it is not read; reinstall {item.package}"
+            if item.package == FOLDER:
+                key = str(next(iter(files.values())))
+                reason = f"{key} {error}: it is not read; correct or remove it"
+            self.rejections.append(Rejection(stage="mining", key=key, gate="unreadable_item", reason=reason))
             return
         self.items.append(item)
         self._tables[item.item_id] = table
@@ -162,12 +173,16 @@ def open_corpus(extra_paths: Sequence[str | Path] = ()) -> Corpus:
     corpus.rejections = list(packaged.rejections)
     corpus._tables = dict(packaged._tables)
     corpus._index = packaged._index.copy()
-    for extra in extra_paths:
-        items, rejections = folder_items(Path(extra))
-        corpus.rejections += rejections
-        for item in items:
-            corpus._add(item, {item.dataset.path.rsplit("/", 1)[-1]: Path(extra) / item.dataset.path})
+    corpus._extend(extra_paths)
     return corpus
+
+
+def refused_files(extra_paths: Sequence[str | Path]) -> list[Rejection]:
+    """Return one rejection for each of the user's files and folders that `open_corpus` cannot use, in path order."""
+    corpus = Corpus(())
+    corpus._extend(extra_paths)
+    found = {(rejection.key, rejection.reason): rejection for rejection in corpus.rejections}
+    return [found[key] for key in sorted(found)]
 
 
 def corpus_fingerprint(extra_paths: Sequence[str | Path] = ()) -> str:

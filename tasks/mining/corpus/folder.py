@@ -21,29 +21,47 @@ from tasks.mining.corpus.index import words
 from tasks.mining.corpus.items import CorpusItem, Dataset, Loader, Record
 from tasks.mining.corpus.locate import make_source
 
+FOLDER = "folder"
+"""What stands for the package of an item that is a file of the user's own."""
+
 LARGEST_BYTES = 64 * 2**20
 """Larger files are refused: a world is small, so such a file is better cut down first."""
 
 _UNREADABLE = (
-    OSError, ValueError, EOFError, RecursionError, NotImplementedError, RuntimeError, sqlite3.Error, zipfile.BadZipFile,
-    zlib.error, ElementTree.ParseError, csv.Error,
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RuntimeError, sqlite3.Error,
+    zipfile.BadZipFile, zlib.error, ElementTree.ParseError, csv.Error,
 )  # fmt: skip
 
 SUFFIXES = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".xml", ".sqlite", ".db", ".zip")
 
 
 def folder_items(root: Path) -> tuple[list[CorpusItem], list[Rejection]]:
-    """Return the items that the files below `root` hold, and one rejection for each file that holds none."""
-    if not root.is_dir():
-        return [], [_rejected(root, "no_folder", f"{root} is not a folder that can be read: check the path")]
+    """Return the items that the files below `root` (or itself, if it is a file) hold, and one rejection for each file
+    that holds none."""
+    if not root.exists():
+        return [], [_rejected(root, "no_folder", f"{root} is no file and no folder that can be read: check the path")]
     items: list[CorpusItem] = []
     rejections: list[Rejection] = []
-    for path in sorted(path for path in root.rglob("*") if path.is_file() and not path.name.startswith(".")):
+    for path in [root] if root.is_file() else _files_below(root):
         try:
-            items += _file_items(root, path)
+            items += _file_items(base_of(root), path)
         except _UNREADABLE as error:
             rejections.append(_rejected(path, "unreadable_file", f"{path} {_why(error)}"))
+    if not items and not rejections:
+        reason = f"{root} holds no files: known endings are {', '.join(SUFFIXES)}"
+        rejections.append(_rejected(root, "no_files", reason))
     return items, rejections
+
+
+def base_of(root: Path) -> Path:
+    """Return the folder that the paths of a root's items start from: itself, or the folder that a file is in."""
+    return root.parent if root.is_file() else root
+
+
+def _files_below(root: Path) -> list[Path]:
+    """Return the files below a folder and the links that lead nowhere, without the hidden ones."""
+    found = (path for path in root.rglob("*") if not path.name.startswith("."))
+    return sorted(path for path in found if path.is_file() or (path.is_symlink() and not path.exists()))
 
 
 def _why(error: Exception) -> str:
@@ -185,7 +203,7 @@ def _item(root: Path, path: Path, part: str, loader: Loader, raw: bytes) -> Corp
     )
     dataset = Dataset(
         name=stem,
-        package="folder",
+        package=FOLDER,
         path=relative,
         load=loader,
         title=title,
@@ -199,7 +217,7 @@ def _item(root: Path, path: Path, part: str, loader: Loader, raw: bytes) -> Corp
         item_id=f"folder/{root.name}/{relative}{'#' + part if part else ''}",
         title=title,
         description=dataset.description,
-        package="folder",
+        package=FOLDER,
         version="",
         licence=source.licence,
         path=relative,

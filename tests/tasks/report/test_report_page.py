@@ -191,7 +191,7 @@ def test_a_run_without_training_shows_the_rest(data: ReportData) -> None:
         update=dict.fromkeys(("training_runs", "results", "rates", "comparisons", "trajectories", "diagnoses"), ())
     )
     page = Page(render_report(bare))
-    assert "pip install 'agentworld-factory[train]'" in page.text
+    assert "pip install '.[train]'" in page.text
     assert "Success before" not in page.text
     assert len(page.of("svg")) == 1 + 1 + 3  # loop, taxonomy, three histograms
 
