@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from schemas.environment import Rejection
+from tasks.store import open_store, write_dataset
+
 COMMANDS = (
     "run", "up", "discover", "build", "rebuild", "synthesize", "train", "arena", "evolve", "audit", "ls", "show",
     "play", "doctor", "bench", "gc", "serve", "report",
@@ -43,11 +46,19 @@ def test_help_imports_nothing_heavy(agentworld, surroundings):
         (("arena", "--store", "{tmp}", "--seed", "x"), "Invalid value for '--seed'"),
         (("bench", "--store", "{tmp}"), "no tasks in"),
         (("report", "--store", "{tmp}"), "nothing to report in"),
+        (("discover", "--store", "{tmp}", "--spec", "{tmp}/absent"), "--spec {tmp}/absent: there is no such file"),
+        (("discover", "--store", "{tmp}", "--no-embedded"), "name your own with --spec"),
+        (("run", "--store", "{tmp}", "--corpus", "{tmp}/absent"), "--corpus {tmp}/absent: there is no such file"),
+        (("build", "--store", "{tmp}"), "run `agentworld discover"),
+        (("rebuild", "--failed", "--store", "{tmp}"), "run `agentworld discover"),
+        (("synthesize", "--store", "{tmp}"), "run `agentworld build"),
+        (("train", "--store", "{tmp}"), "run `agentworld build"),
+        (("evolve", "--store", "{tmp}"), "run `agentworld build"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_code_2(agentworld, tmp_path, words, said):
     done = agentworld(*(word.format(tmp=tmp_path / "store") for word in words))
-    assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert done.returncode == 2 and said.format(tmp=tmp_path / "store") in done.stderr, done.stderr
     told = [line for line in done.stderr.splitlines() if line and not line.startswith(("Usage: ", "Try "))]
     assert len(told) == 1 and "Traceback" not in told[0], done.stderr
 
@@ -73,3 +84,36 @@ def test_doctor_says_what_there_is(agentworld, tmp_path):
     found = {finding["what"]: finding for finding in json.loads(done.stdout)}
     assert found["store"]["state"] == "ok" and found["sandbox"]["state"] in ("ok", "weak")
     assert {"training", "browser", "models", "prefect", "corpora"} <= found.keys()
+
+
+def test_rejections_are_listed_and_a_full_disk_is_one_line(agentworld, surroundings, tmp_path):
+    import subprocess
+    import sys
+
+    words = ("ls", "rejections", "--store", str(tmp_path / "store"))
+    row = Rejection(stage="mining", key="/data/a.csv", gate="unreadable_file", reason="/data/a.csv is empty: fill it")
+    write_dataset(open_store(words[-1]), "rejections", "corpus", [row])
+    assert json.loads(agentworld(*words, "--json").stdout) == [row.model_dump()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "flows.cli", *words],
+            env=surroundings,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1 and done.stderr == "agentworld: cannot write: No space left on device\n"
+
+
+def test_a_server_that_cannot_be_reached_is_one_line(surroundings, tmp_path):
+    import subprocess
+    import sys
+
+    (tmp_path / "kiosk.md").write_text("# Kiosk\n\n## Workflows\n\n### Sell a paper\nOnly what is in stock is sold.\n")
+    words = ("discover", "--no-embedded", "--spec", "kiosk.md", "--store", "store")
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.cli", *words], env={**surroundings, "PREFECT_API_URL": "http://127.0.0.1:9/api"},
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1 and "http://127.0.0.1:9/api cannot be reached" in done.stderr

@@ -65,6 +65,11 @@ def test_bad_specifications_are_rejected_by_name_and_the_run_goes_on(store):
     assert "broken_json" in reasons.values() and "empty" in reasons.values()
 
 
+def test_bad_specifications_are_told_on_standard_error(loop):
+    told = [line for line in loop[1]["stderr"].splitlines() if line.startswith("not used: ")]
+    assert len(told) == 2 and all(loop[1]["broken"] in line for line in told), told
+
+
 def test_arena_tasks_were_never_learnt_from(store):
     arena = {fingerprint(t) for t in _tasks(store, "arena-0", "arena-1")}
     uses = {key.partition("/")[0] for key in list_keys(store, "agent_tasks")}

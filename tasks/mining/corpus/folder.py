@@ -73,7 +73,7 @@ def _why(error: Exception) -> str:
         return "is nested too deeply: flatten it"
     if isinstance(error, sqlite3.Error | zipfile.BadZipFile | ElementTree.ParseError):
         return f"is not what its name says ({error}): correct or remove it"
-    return f"{error}"
+    return f"{error}" if ": " in str(error) else f"{error}: correct or remove it"
 
 
 def _rejected(path: Path, gate: str, reason: str) -> Rejection:

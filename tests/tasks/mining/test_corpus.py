@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.mining import refused_files
 from tasks.mining.corpus import PACKAGES, Corpus, open_corpus
 from tasks.mining.corpus import corpus as module
 from tasks.mining.corpus.catalogue import DATASETS
@@ -181,6 +182,27 @@ def test_good_files_become_items_and_bad_ones_one_rejection_each(folder: Path, c
         assert reason in rejected[name].reason and name in rejected[name].reason
         assert "\n" not in rejected[name].reason
     assert len(corpus.items) == len(own.items) - len(names)
+
+
+def test_what_the_user_gave_and_cannot_be_read_is_one_refusal_each(tmp_path: Path) -> None:
+    (tmp_path / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+    (tmp_path / "half.parquet").write_bytes(b"PAR1\x15\x04")
+    (tmp_path / "members.csv").write_bytes(GOOD["members.csv"])
+    (tmp_path / "nowhere.json").symlink_to(tmp_path / "gone.json")
+    (tmp_path / "bare").mkdir()
+    paths = [tmp_path, tmp_path / "bare", tmp_path / "absent", tmp_path / "half.parquet", tmp_path / "members.csv"]
+    refused = {Path(one.key).name: one for one in refused_files(paths)}
+    assert {name: one.gate for name, one in refused.items()} == {
+        "picture.csv": "unreadable_file",
+        "half.parquet": "unreadable_file",
+        "nowhere.json": "unreadable_file",
+        "bare": "no_files",
+        "absent": "no_folder",
+    }
+    assert all(one.stage == "mining" and one.key in one.reason and ": " in one.reason for one in refused.values())
+    assert [item.path for item in open_corpus([tmp_path / "members.csv"]).items if item.package == "folder"] == [
+        "members.csv"
+    ]
 
 
 def test_own_files_are_typed_and_found_by_search(folder: Path) -> None:

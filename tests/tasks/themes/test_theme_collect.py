@@ -120,8 +120,10 @@ def test_broken_files_of_the_user_are_rejected_one_by_one(tmp_path: Path) -> Non
     (tmp_path / "old.yaml").write_text("swagger: '2.0'\ninfo: {title: Old}\npaths: {}\n")
     (tmp_path / "huge.json").write_bytes(b" " * 10_000_001)
     (tmp_path / "script.py").write_text("not looked at")
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "gone.json")
     missing = tmp_path / "absent.json"
-    result = collect((), extra_paths=[tmp_path, missing])
+    result = collect((), extra_paths=[tmp_path, missing, tmp_path / "bare"])
     assert [theme.name for theme in result.themes] == ["Kiosk"]
     gates = {Path(one.key).name: one.gate for one in result.rejections}
     same = gates.pop("kiosk.json", None) or gates.pop("copy.json", None)
@@ -133,6 +135,8 @@ def test_broken_files_of_the_user_are_rejected_one_by_one(tmp_path: Path) -> Non
         "old.yaml": "openapi_version",
         "huge.json": "too_large",
         "absent.json": "unreadable",
+        "link.json": "unreadable",
+        "bare": "no_documents",
     }
     assert all(one.key in one.reason and "\n" not in one.reason for one in result.rejections)
 
