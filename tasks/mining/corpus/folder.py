@@ -68,7 +68,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"is not JSON ({error.msg} at line {error.lineno}): correct or remove it"
     if isinstance(error, OSError):
-        return f"cannot be read ({error.strerror}): check its permissions"
+        return f"cannot be read ({error.strerror}): check it and its permissions"
     if isinstance(error, RecursionError):
         return "is nested too deeply: flatten it"
     if isinstance(error, sqlite3.Error | zipfile.BadZipFile | ElementTree.ParseError):
