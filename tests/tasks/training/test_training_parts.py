@@ -54,5 +54,5 @@ def test_without_the_extra_the_message_says_how(monkeypatch) -> None:
     from tasks.policies import require
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingTraining, match=r"agentworld-factory\[train\]"):
+    with pytest.raises(MissingTraining, match=r"pip install '\.\[train\]'"):
         require("torch")
