@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas import environment, episode, imports, task, theme, tool, yields
+from schemas import environment, episode, imports, models, task, theme, tool, yields
 from schemas.base import Record
 
 
@@ -45,7 +45,7 @@ _ALL = (
     Dataset("arena_results", episode.ArenaResult, 1, "round and arm",
             ("round", "arm", "purpose", "policy_id", "task_id", "attempt"), "Attempts in the arena."),
     Dataset("diagnoses", episode.Diagnosis, 1, "round", ("guideline_id",), "Weak environments and guidelines."),
-    Dataset("model_calls", episode.ModelCall, 1, "stage", ("call_id",), "What calls of chat models cost."),
+    Dataset("model_calls", models.ModelCall, 2, "environment and call", ("call_id",), "What calls of chat models cost."),
     Dataset("import_findings", imports.ImportFinding, 1, "environment", ("env_id", "subject", "fault"),
             "Faults found in worlds that others made."),
     Dataset("imported_questions", imports.ImportedQuestion, 1, "environment", ("env_id", "number"),

@@ -105,22 +105,6 @@ class Diagnosis(Record):
     guideline: dict[str, Any] = Field(description="{skills: [...], kinds: [...], needs_data: bool, n_tasks: int}")
 
 
-class ModelCall(Record):
-    """What one call of a chat model cost."""
-
-    call_id: str
-    role: str
-    env_id: str = ""
-    model: str
-    template: str
-    template_sha256: str
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    price_usd: float | None = None
-    seconds: float = 0.0
-    cached: bool = False
-
-
 class QualityResult(Record):
     """One expectation's outcome over one dataset."""
 
