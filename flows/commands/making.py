@@ -1,0 +1,151 @@
+"""Make environments and tasks: run, discover, build, rebuild, synthesize."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from flows.commands.answers import answer, say, tell_refused
+from flows.commands.options import (
+    AgainOption,
+    CorpusOption,
+    CountOption,
+    EmbeddedOption,
+    JsonOption,
+    QuickOption,
+    SeedOption,
+    SpecOption,
+    StoreOption,
+    ThemeOption,
+    settings_of,
+)
+from flows.runtime import DEFAULT_STORE
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: agentworld run --store ./store --seed 7")
+def run(
+    store: StoreOption = DEFAULT_STORE,
+    seed: SeedOption = None,
+    quick: QuickOption = False,
+    spec: SpecOption = None,
+    corpus: CorpusOption = None,
+    theme: ThemeOption = None,
+    environments: CountOption = None,
+    embedded: EmbeddedOption = True,
+    force: Annotated[bool, typer.Option("--force", help="Run again although nothing has changed")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the whole loop once: themes, environments, tasks, training, arena, diagnosis, regeneration, report."""
+    from flows.inputs import check_sources
+
+    settings = settings_of(seed, quick, spec, corpus, theme, embedded, environments=environments)
+    check_sources(settings)
+    from flows.launch import launch_run
+
+    try:
+        outcome = launch_run(store, settings, force=force, quiet=as_json)
+    finally:
+        tell_refused(store, spec, corpus)
+    answer(outcome, as_json, lambda: None)
+    raise typer.Exit(0 if outcome["ok"] else 1)
+
+
+@commands.command(epilog="Example: agentworld discover --spec ./my-openapi.yaml")
+def discover(
+    store: StoreOption = DEFAULT_STORE,
+    spec: SpecOption = None,
+    embedded: EmbeddedOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Collect themes from source documents, merge near-duplicates and classify them."""
+    from flows.inputs import check_sources
+
+    settings = settings_of(specs=spec, embedded=embedded)
+    check_sources(settings)
+    from flows.discover import discover as flow
+
+    try:
+        ids = flow(store, settings)
+    finally:
+        tell_refused(store, spec)
+    answer({"themes": ids}, as_json, lambda: say(f"{len(ids)} themes; next: agentworld build --store {store}", *ids))
+
+
+def _builds(results: list[dict[str, Any]], store: str, as_json: bool) -> None:
+    accepted = sum(r["state"] == "accepted" for r in results)
+    lines = [f"{r['state']:<9} {r['env_id']}  {r['reason']}".rstrip() for r in results]
+    lines.append(f"{accepted} of {len(results)} environments accepted; next: agentworld synthesize --store {store}")
+    answer(results, as_json, lambda: say(*lines))
+    raise typer.Exit(1 if any(r["state"] == "failed" for r in results) else 0)
+
+
+@commands.command(epilog="Example: agentworld build --theme flight")
+def build(
+    store: StoreOption = DEFAULT_STORE,
+    seed: SeedOption = None,
+    corpus: CorpusOption = None,
+    theme: ThemeOption = None,
+    environments: CountOption = None,
+    embedded: EmbeddedOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the environments of the discovered themes; finished stages come from the cache."""
+    from flows.inputs import check_paths
+    from flows.ready import need_themes
+
+    settings = settings_of(seed, corpus=corpus, themes=theme, embedded=embedded, environments=environments)
+    check_paths(settings)
+    need_themes(store)
+    from flows.build import build as flow
+
+    results = flow(store, settings)
+    tell_refused(store, settings.corpus)
+    _builds(results, store, as_json)
+
+
+@commands.command(epilog="Example: agentworld rebuild --failed")
+def rebuild(
+    store: StoreOption = DEFAULT_STORE,
+    failed: Annotated[bool, typer.Option("--failed", help="Only what failed, was rejected or never ended")] = False,
+    seed: SeedOption = None,
+    corpus: CorpusOption = None,
+    theme: ThemeOption = None,
+    environments: CountOption = None,
+    embedded: AgainOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build environments again, those that failed or (without --failed) all, each with the seed, corpus and
+    --no-embedded of its build before, unless options say otherwise."""
+    from flows.inputs import check_paths
+    from flows.ready import need_themes
+    from flows.remembered import like_last
+
+    options = {"seed": seed, "corpus": corpus, "themes": theme, "environments": environments, "embedded": embedded}
+    given = [name for name, value in options.items() if value is not None]
+    settings = settings_of(seed, corpus=corpus, themes=theme, embedded=embedded is not False, environments=environments)
+    settings = like_last(store, settings, given)
+    check_paths(settings)
+    need_themes(store)
+    from flows.build import build as flow
+
+    results = flow(store, settings, only_failed=failed, given=given)
+    tell_refused(store, settings.corpus)
+    _builds(results, store, as_json)
+
+
+@commands.command(epilog="Example: agentworld synthesize --seed 7")
+def synthesize(
+    store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
+) -> None:
+    """Synthesise verified tasks for every accepted environment."""
+    from flows.ready import need_environments
+
+    need_environments(store)
+    from flows.synthesize import synthesize as flow
+
+    results = flow(store, settings_of(seed, quick))
+    made = sum(sum(r["made"].values()) for r in results)
+    answer(results, as_json, lambda: say(f"{made} tasks accepted; next: agentworld train --store {store}"))
