@@ -1,250 +1,24 @@
-"""Build environments: mine a theme's world, write and test its tools, commit. Each stage is cached by its inputs."""
+"""Build environments: mine a theme's world, write and test its tools, commit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
-from prefect.context import TaskRunContext
 
 from flows.console import bar
-from flows.costs import measured
-from flows.discover import selected_themes, theme_hash
+from flows.discover import selected_themes
+from flows.endings import commit, not_built
 from flows.inputs import check_paths
 from flows.remembered import like_before, like_last, recall, remember
-from flows.runtime import cache_key, compute, default_store, run_name, stored, workers
-from schemas.base import canonical_json
-from schemas.database import Database
+from flows.runtime import default_store, run_name, workers
+from flows.stages import coded_tools, mined_world
 from schemas.environment import Environment, Rejection
 from schemas.settings import DEFAULTS, Settings
-from schemas.theme import Provenance, Source, Theme
-from schemas.tool import Tool, ToolTest
-from tasks.store import (
-    commit_environment,
-    environment_rows,
-    get_blob,
-    load_environment,
-    open_store,
-    put_blob,
-    read_dataset,
-    write_dataset,
-)
-from tasks.store.blobs import blob_key
-from tasks.store.datasets import dataset_key
-
-
-def _put_records(store_uri: str, records: Sequence[Any]) -> str:
-    return put_blob(open_store(store_uri), canonical_json([r.model_dump(mode="json") for r in records]).encode())
-
-
-def _get_records(store_uri: str, sha256: str, model: type) -> list[Any]:
-    import json
-
-    return [model.model_validate(row) for row in json.loads(get_blob(open_store(store_uri), sha256))]
-
-
-def mine_world(
-    store_uri: str,
-    theme: Theme,
-    corpus: tuple[str, ...],
-    seed: int,
-    rounds: int,
-    guideline: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world."""
-    from tasks.mining import MiningError, mine, open_corpus
-
-    store = open_store(store_uri)
-    with measured() as cost:
-        try:
-            world = mine(theme, open_corpus(corpus), seed=seed, rounds=rounds, guideline=guideline)
-        except MiningError as error:
-            rejections = [r.model_dump() for r in error.rejections]
-            return {"rejected": str(error), "rejections": rejections, "cost": cost.as_dict()}
-    return {
-        "env_id": world.database.env_id,
-        "name": world.database.name,
-        "database": put_blob(store, canonical_json(world.database).encode()),
-        "snapshot": put_blob(store, world.snapshot),
-        "provenance": _put_records(store_uri, world.provenance),
-        "sources": _put_records(store_uri, world.sources),
-        "rejections": [rejection.model_dump() for rejection in world.rejections],
-        "cost": cost.as_dict(),
-    }
-
-
-def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Write an environment's tools and tests, run the tests in the sandbox, and keep what passes."""
-    from tasks.coding import crosscheck, write_tests, write_tools
-    from tasks.sandbox import SandboxWorker, sandbox_strength
-
-    store = open_store(store_uri)
-    with measured() as cost:
-        database = Database.model_validate_json(get_blob(store, mined["database"]))
-        snapshot = get_blob(store, mined["snapshot"])
-        tools = write_tools(database, seed, snapshot)
-        with SandboxWorker() as worker:
-            tests = write_tests(database, snapshot, tools, seed)
-            result = crosscheck(database, snapshot, tools, tests, worker, mutants_per_tool=MUTANTS)
-    return {
-        "tools": _put_records(store_uri, result.tools),
-        "tests": _put_records(store_uri, result.tests),
-        "n_tools": len(result.tools),
-        "rejections": [rejection.model_dump() for rejection in result.rejections],
-        "sandbox": sandbox_strength().name,
-        "cost": cost.as_dict(),
-    }
-
-
-def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
-    from tasks.mining import STAGE_VERSION
-
-    return cache_key(
-        "mine",
-        STAGE_VERSION,
-        theme_hash(arguments["theme"]),
-        arguments["corpus_sha256"],
-        arguments["seed"],
-        arguments["rounds"],
-        arguments["guideline"],
-    )
-
-
-def _code_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
-    from tasks.coding import STAGE_VERSION
-
-    mined = arguments["mined"]
-    return cache_key("code", STAGE_VERSION, mined["database"], mined["snapshot"], arguments["seed"])
-
-
-@task(
-    name="mine",
-    task_run_name="mine {theme.theme_id}",
-    cache_key_fn=_mine_key,
-    persist_result=True,
-    result_serializer="json",
-    retries=1,
-    retry_delay_seconds=2,
-)
-def mine_task(
-    store_uri: str,
-    theme: Theme,
-    corpus: tuple[str, ...],
-    corpus_sha256: str,
-    seed: int,
-    rounds: int,
-    guideline: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Run `mine_world` on a worker. `corpus_sha256` is the hash of all data that it may find, for the cache key."""
-    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline)
-
-
-@task(
-    name="code",
-    task_run_name="code {theme_id}",
-    cache_key_fn=_code_key,
-    persist_result=True,
-    result_serializer="json",
-    retries=1,
-    retry_delay_seconds=2,
-)
-def code_task(store_uri: str, theme_id: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Run `code_tools` on a worker."""
-    return compute(code_tools, store_uri, mined, seed)
-
-
-def _cached(work: Any, store_uri: str, blobs: Sequence[str], *arguments: Any) -> dict[str, Any]:
-    """Run a cached stage; a cached result whose blobs are gone from the store is made again.
-
-    Args:
-        blobs: the names under which the result holds hashes of blobs.
-    """
-    objects = open_store(store_uri)
-    result = stored(work, store_uri)(*arguments)
-    if all(objects.exists(blob_key(result[name])) for name in blobs if name in result):
-        return result
-    return stored(work, store_uri).with_options(refresh_cache=True)(*arguments)
-
-
-def _mined(store_uri: str, *arguments: Any) -> dict[str, Any]:
-    return _cached(mine_task, store_uri, ("database", "snapshot", "provenance", "sources"), store_uri, *arguments)
-
-
-def _coded(store_uri: str, *arguments: Any) -> dict[str, Any]:
-    return _cached(code_task, store_uri, ("tools", "tests"), store_uri, *arguments)
-
-
-MUTANTS = 4
-"""Mutants of each tool that its tests are tried on."""
-
-MINIMUM_TOOLS = 8
-"""An environment with fewer accepted tools is rejected."""
-
-
-def _commit(
-    store_uri: str, theme: Theme, mined: dict[str, Any], coded: dict[str, Any], parent: Environment | None = None
-) -> Environment:
-    store = open_store(store_uri)
-    env_id = mined["env_id"]
-    rejections = [Rejection.model_validate(r) for r in (*mined["rejections"], *coded["rejections"])]
-    few = f"{coded['n_tools']} accepted tools, at least {MINIMUM_TOOLS} are needed"
-    if coded["n_tools"] < MINIMUM_TOOLS:
-        rejections.append(Rejection(stage="build", key=env_id, gate="too_few_tools", reason=few, env_id=env_id))
-    write_dataset(store, "rejections", f"build-{env_id if parent else theme.theme_id}", rejections)
-    row = Environment(
-        env_id=env_id,
-        theme_id=theme.theme_id,
-        name=mined["name"],
-        category_l1=theme.category_l1,
-        category_l2=theme.category_l2,
-        state="accepted",
-        build_key=cache_key("build", "1", mined, coded),
-        lineage=parent.env_id if parent else "",
-        split=parent.split if parent else "",
-        sandbox=coded["sandbox"],
-    )
-    if coded["n_tools"] < MINIMUM_TOOLS:
-        row = row.model_copy(update={"state": "rejected", "reason": few})
-        write_dataset(store, "environments", env_id, [row])
-        return row
-    if parent is None:
-        store.delete(dataset_key("environments", unbuilt_id(theme)))
-    return commit_environment(
-        store,
-        row,
-        Database.model_validate_json(get_blob(store, mined["database"])),
-        get_blob(store, mined["snapshot"]),
-        _get_records(store_uri, coded["tools"], Tool),
-        _get_records(store_uri, coded["tests"], ToolTest),
-        _get_records(store_uri, mined["provenance"], Provenance),
-        _get_records(store_uri, mined["sources"], Source),
-    )
-
-
-def unbuilt_id(theme: Theme) -> str:
-    """Return the id under which a build is recorded that ended without an environment."""
-    return f"{theme.theme_id}-unbuilt"
-
-
-def _not_built(store_uri: str, theme: Theme, state: str, reason: str, rejections: Sequence[Rejection]) -> Environment:
-    """Record a build that ended without an environment, under the theme's id; an older accepted one stays."""
-    store = open_store(store_uri)
-    row = Environment(
-        env_id=unbuilt_id(theme),
-        theme_id=theme.theme_id,
-        name=theme.name,
-        category_l1=theme.category_l1,
-        category_l2=theme.category_l2,
-        state=state,
-        reason=reason,
-    )
-    write_dataset(store, "rejections", f"build-{theme.theme_id}", rejections)
-    older = [r for r in environment_rows(store, "accepted") if r.theme_id == theme.theme_id and not r.lineage]
-    if not older:
-        write_dataset(store, "environments", row.env_id, [row])
-    return row
+from schemas.theme import Theme
+from tasks.store import environment_rows, load_environment, open_store, read_dataset, write_dataset
 
 
 @task(name="build", task_run_name="build {theme.theme_id}")
@@ -256,19 +30,19 @@ def build_environment(store_uri: str, theme: Theme, settings: Settings, corpus_s
     stages: dict[str, Any] = {}
     try:
         rounds = settings.complexify_rounds
-        mined = _mined(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds)
+        mined = mined_world(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
-            row = _not_built(store_uri, theme, "rejected", mined["rejected"], rejections)
+            row = not_built(store_uri, theme, "rejected", mined["rejected"], rejections)
         else:
-            coded = _coded(store_uri, theme.theme_id, mined, settings.seed)
+            coded = coded_tools(store_uri, theme.theme_id, mined, settings.seed)
             stages["code"] = coded["cost"]
-            row = _commit(store_uri, theme, mined, coded)
+            row = commit(store_uri, theme, mined, coded)
     except Exception as error:  # a broken build is recorded and must not fail the others
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
         failure = Rejection(stage="build", key=theme.theme_id, gate="failed", reason=reason)
-        row = _not_built(store_uri, theme, "failed", reason, [failure])
+        row = not_built(store_uri, theme, "failed", reason, [failure])
     return {"env_id": row.env_id, "state": row.state, "reason": row.reason, "tools": row.n_tools, "stages": stages}
 
 
@@ -290,15 +64,15 @@ def regenerate_environment(
         theme = next(t for t in read_dataset(store, "themes", "all") if t.theme_id == row.theme_id)
         rounds = load_environment(store, row.env_id).database.complexified + 1
         corpus_sha256 = corpus_fingerprint(settings.corpus)
-        mined = _mined(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds, guideline)
+        mined = mined_world(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds, guideline)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
             write_dataset(store, "rejections", f"build-{name}", rejections)
             return {**end, "state": "rejected", "reason": mined["rejected"]}
-        coded = _coded(store_uri, theme.theme_id, mined, settings.seed)
+        coded = coded_tools(store_uri, theme.theme_id, mined, settings.seed)
         stages["code"] = coded["cost"]
-        grown = _commit(store_uri, theme, mined, coded, row)
+        grown = commit(store_uri, theme, mined, coded, row)
         counts = {"env_id": grown.env_id, "tools": grown.n_tools}
         return {**end, **counts, "state": grown.state, "reason": grown.reason}
     except Exception as error:  # recorded; training goes on in the old environment

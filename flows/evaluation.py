@@ -131,7 +131,9 @@ def evaluate_policies(
     for arm, run in arms:
         for index, part in enumerate(parts):
             if part:
-                inputs = content_hash([[world_hash(rows[e]), [t.task_id for t in sizes[e]]] for e in sorted(part)])
+                inputs = content_hash(
+                    [[world_hash(rows[e]), [t.model_dump(mode="json") for t in sizes[e]]] for e in sorted(part)]
+                )
                 marks = {"round": round_number, "arm": arm, "purpose": purpose, "seed": seed}
                 key = f"{purpose}-{round_number}-{arm}/{run.policy_id}-{index}"
                 jobs.append((arm, key, (store_uri, run, [(use, e) for e in sorted(part)], inputs, marks, key)))

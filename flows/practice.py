@@ -11,6 +11,7 @@ from prefect.context import TaskRunContext
 
 from flows.console import bar
 from flows.costs import measured
+from flows.discover import theme_hash
 from flows.runtime import cache_key, compute, stored, workers
 from flows.synthesize import fingerprint, seen_tasks, world_hash
 from schemas.base import canonical_json, content_hash
@@ -109,6 +110,7 @@ def _practice_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
         templates_hash(),
         arguments["world"],
         arguments["seen"],
+        arguments["origin"],
         arguments["seed"],
         job.key,
         job.count,
@@ -125,9 +127,10 @@ def _practice_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
     retry_delay_seconds=2,
 )
 def practise_task(
-    store_uri: str, job: PracticeJob, world: str, seen: str, seed: int, corpus: tuple[str, ...]
+    store_uri: str, job: PracticeJob, world: str, seen: str, origin: str, seed: int, corpus: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Run `practise` on a worker. `world` and `seen` are hashes for the cache key."""
+    """Run `practise` on a worker. `world`, `seen` and `origin` are hashes for the cache key: of the environment, of
+    the tasks to leave out, and of the theme and the data that a variant is mined from."""
     return compute(practise, store_uri, job, seed, corpus)
 
 
@@ -137,6 +140,16 @@ def withheld_tasks(store_uri: str, env_id: str) -> set[str]:
     open_uses = {key.partition("/")[0] for key in list_keys(store, "agent_tasks")}
     shown = [use for use in open_uses if use.startswith(("train", "practice", "directed", "control"))]
     return seen_tasks(store_uri, env_id, without=shown)
+
+
+def _origins(store_uri: str, corpus: tuple[str, ...]) -> dict[str, str]:
+    """Return, for each theme, the hash of what a variant of its environments is mined from."""
+    from tasks.mining import corpus_fingerprint
+
+    data = corpus_fingerprint(corpus)
+    return {
+        t.theme_id: content_hash([theme_hash(t), data]) for t in read_dataset(open_store(store_uri), "themes", "all")
+    }
 
 
 def run_practice(
@@ -149,13 +162,15 @@ def run_practice(
     """
     rows = {row.env_id: row for row in environment_rows(open_store(store_uri), "accepted")}
     work = stored(practise_task, store_uri)
+    origins = _origins(store_uri, corpus) if any(job.variant for job in jobs) else {}
     results: list[dict[str, Any]] = []
     broken = 0
     with workers(), bar(title, len(jobs)) as advance:
         futures = []
         for job in jobs:
             seen = content_hash(sorted(withheld_tasks(store_uri, job.env_id)))
-            futures.append(work.submit(store_uri, job, world_hash(rows[job.env_id]), seen, seed, corpus))
+            origin = origins.get(rows[job.env_id].theme_id, "") if job.variant else ""
+            futures.append(work.submit(store_uri, job, world_hash(rows[job.env_id]), seen, origin, seed, corpus))
         for future in futures:
             try:
                 results.append(future.result())

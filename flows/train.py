@@ -97,7 +97,8 @@ def train_arms(
 def _inputs_hash(store_uri: str, run_id: str) -> str:
     folder = work_folder(store_uri, run_id)
     files = [folder / name for name in ("examples.jsonl", "tools.json", "tasks.jsonl")]
-    return content_hash([content_hash(path.read_bytes()) if path.exists() else "" for path in files])
+    files += sorted((folder / "images").glob("*"))
+    return content_hash([[path.name, content_hash(path.read_bytes())] for path in files if path.exists()])
 
 
 def prepare_examples(store_uri: str, run_id: str, made: Sequence[dict[str, Any]]) -> str:
@@ -130,13 +131,13 @@ def prepare_rl(store_uri: str, run_id: str) -> int:
 
 
 def practice_jobs(store_uri: str, settings: Settings) -> list[PracticeJob]:
-    """Return the practice jobs of a first training: each training environment and its variants."""
+    """Return the practice jobs of a first training: each training environment and, where it was mined, its variants."""
     rows = [row for row in environment_rows(open_store(store_uri), "accepted") if row.split == "train"]
     return [
         PracticeJob(row.env_id, variant, settings.practice_tasks)
         for variant in range(settings.variants + 1)
         for row in rows
-        if not row.lineage
+        if not row.lineage and (row.origin == "mined" or not variant)
     ]
 
 

@@ -1,0 +1,178 @@
+"""The stages that make an environment, each run on a worker, retried, and cached by all that it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from prefect import task
+from prefect.context import TaskRunContext
+
+from flows.costs import measured
+from flows.discover import theme_hash
+from flows.runtime import cache_key, compute, stored
+from schemas.base import canonical_json
+from schemas.database import Database
+from schemas.theme import Theme
+from tasks.store import get_blob, open_store, put_blob
+from tasks.store.blobs import blob_key
+
+MUTANTS = 4
+"""Mutants of each tool that its tests are tried on."""
+
+
+def put_records(store_uri: str, records: Sequence[Any]) -> str:
+    """Keep records as one blob; return its hash."""
+    return put_blob(open_store(store_uri), canonical_json([r.model_dump(mode="json") for r in records]).encode())
+
+
+def get_records(store_uri: str, sha256: str, model: type) -> list[Any]:
+    """Return the records that `put_records` kept.
+
+    Raises:
+        StoreError: if the blob is missing or damaged.
+    """
+    import json
+
+    return [model.model_validate(row) for row in json.loads(get_blob(open_store(store_uri), sha256))]
+
+
+def mine_world(
+    store_uri: str,
+    theme: Theme,
+    corpus: tuple[str, ...],
+    seed: int,
+    rounds: int,
+    guideline: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world."""
+    from tasks.mining import MiningError, mine, open_corpus
+
+    store = open_store(store_uri)
+    with measured() as cost:
+        try:
+            world = mine(theme, open_corpus(corpus), seed=seed, rounds=rounds, guideline=guideline)
+        except MiningError as error:
+            rejections = [r.model_dump() for r in error.rejections]
+            return {"rejected": str(error), "rejections": rejections, "cost": cost.as_dict()}
+    return {
+        "env_id": world.database.env_id,
+        "name": world.database.name,
+        "database": put_blob(store, canonical_json(world.database).encode()),
+        "snapshot": put_blob(store, world.snapshot),
+        "provenance": put_records(store_uri, world.provenance),
+        "sources": put_records(store_uri, world.sources),
+        "rejections": [rejection.model_dump() for rejection in world.rejections],
+        "cost": cost.as_dict(),
+    }
+
+
+def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Write an environment's tools and tests, run the tests in the sandbox, and keep what passes."""
+    from tasks.coding import crosscheck, write_tests, write_tools
+    from tasks.sandbox import SandboxWorker, sandbox_strength
+
+    store = open_store(store_uri)
+    with measured() as cost:
+        database = Database.model_validate_json(get_blob(store, mined["database"]))
+        snapshot = get_blob(store, mined["snapshot"])
+        tools = write_tools(database, seed, snapshot)
+        with SandboxWorker() as worker:
+            tests = write_tests(database, snapshot, tools, seed)
+            result = crosscheck(database, snapshot, tools, tests, worker, mutants_per_tool=MUTANTS)
+    return {
+        "tools": put_records(store_uri, result.tools),
+        "tests": put_records(store_uri, result.tests),
+        "n_tools": len(result.tools),
+        "rejections": [rejection.model_dump() for rejection in result.rejections],
+        "sandbox": sandbox_strength().name,
+        "cost": cost.as_dict(),
+    }
+
+
+def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
+    from tasks.mining import STAGE_VERSION
+
+    return cache_key(
+        "mine",
+        STAGE_VERSION,
+        theme_hash(arguments["theme"]),
+        arguments["corpus_sha256"],
+        arguments["seed"],
+        arguments["rounds"],
+        arguments["guideline"],
+    )
+
+
+def _code_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
+    from tasks.coding import STAGE_VERSION
+
+    mined = arguments["mined"]
+    return cache_key("code", STAGE_VERSION, mined["database"], mined["snapshot"], arguments["seed"], MUTANTS)
+
+
+@task(
+    name="mine",
+    task_run_name="mine {theme.theme_id}",
+    cache_key_fn=_mine_key,
+    persist_result=True,
+    result_serializer="json",
+    retries=1,
+    retry_delay_seconds=2,
+)
+def mine_task(
+    store_uri: str,
+    theme: Theme,
+    corpus: tuple[str, ...],
+    corpus_sha256: str,
+    seed: int,
+    rounds: int,
+    guideline: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Run `mine_world` on a worker. `corpus_sha256` is the hash of all data that it may find, for the cache key."""
+    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline)
+
+
+@task(
+    name="code",
+    task_run_name="code {theme_id}",
+    cache_key_fn=_code_key,
+    persist_result=True,
+    result_serializer="json",
+    retries=1,
+    retry_delay_seconds=2,
+)
+def code_task(store_uri: str, theme_id: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Run `code_tools` on a worker."""
+    return compute(code_tools, store_uri, mined, seed)
+
+
+def _cached(work: Any, store_uri: str, blobs: Sequence[str], *arguments: Any) -> dict[str, Any]:
+    """Run a cached stage; a cached result whose blobs are gone from the store is made again.
+
+    Args:
+        blobs: the names under which the result holds hashes of blobs.
+    """
+    objects = open_store(store_uri)
+    result = stored(work, store_uri)(*arguments)
+    if all(objects.exists(blob_key(result[name])) for name in blobs if name in result):
+        return result
+    return stored(work, store_uri).with_options(refresh_cache=True)(*arguments)
+
+
+def mined_world(store_uri: str, *arguments: Any) -> dict[str, Any]:
+    """Return what `mine_world` makes, from the cache if nothing that it depends on has changed.
+
+    Args:
+        arguments: those of `mine_task` after the store.
+    """
+    return _cached(mine_task, store_uri, ("database", "snapshot", "provenance", "sources"), store_uri, *arguments)
+
+
+def coded_tools(store_uri: str, *arguments: Any) -> dict[str, Any]:
+    """Return what `code_tools` makes, from the cache if nothing that it depends on has changed.
+
+    Args:
+        arguments: those of `code_task` after the store.
+    """
+    return _cached(code_task, store_uri, ("tools", "tests"), store_uri, *arguments)
