@@ -37,10 +37,13 @@ def flushed() -> Iterator[None]:
 def explained(error: Exception) -> End | None:
     """Return how a command ends after an error, or None where only a traceback tells what happened."""
     from flows.errors import Refused
+    from tasks.models.errors import ModelError, RolesError
     from tasks.store.objects import StoreError
 
-    if isinstance(error, StoreError | Refused):
+    if isinstance(error, StoreError | Refused | RolesError):
         return End(str(error), 2)
+    if isinstance(error, ModelError):
+        return End(f"the model: {error.reason} [{error.gate}]", 1)
     if isinstance(error, BrokenPipeError):
         return End("the reader of the output went away", 1)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:

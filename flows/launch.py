@@ -15,19 +15,22 @@ from tasks.store import open_store
 
 
 def inputs_hash(settings: Settings) -> str:
-    """Return the hash of all that decides what a run makes: settings, source documents, data and stage versions."""
+    """Return the hash of all that decides what a run makes: settings, source documents, data, stage versions, models."""
+    from flows.models import model_ids
     from flows.run import training_missing
     from tasks import arena, coding, mining, synthesis, themes
 
     found = themes.collect(None if settings.embedded else (), extra_paths=settings.specs)
     versions = [stage.STAGE_VERSION for stage in (arena, coding, mining, synthesis)]
+    models = model_ids(settings)
     return content_hash(
         [
-            settings,
+            settings.model_dump(mode="json", exclude={"models", "max_cost"}),
             [theme.model_dump(mode="json") for theme in found.themes],
             mining.corpus_fingerprint(settings.corpus),
             versions,
             training_missing(),
+            *([models] if models else []),
         ]
     )
 

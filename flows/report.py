@@ -119,6 +119,7 @@ def gather(
         sources=tuple(sources[key] for key in sorted(sources)),
         quality=tuple(read_dataset(store, "quality_results")),
         costs=tuple(StageCost.model_validate(cost) for cost in costs),
+        model_calls=tuple(read_dataset(store, "model_calls")),
         links=links,
         missing=tuple(missing),
         next_commands=next_commands(store_uri, bool(accepted), tasks_),

@@ -34,6 +34,10 @@ class Settings(Record):
     round_seconds: float = Field(default=30, gt=0, description="CPU seconds of continued training in each arm")
     targeted_tasks: int = Field(default=70, ge=1, description="new tasks in the directed arm, and in the control arm")
     weak_environments: int = Field(default=5, ge=1, description="environments that the diagnosis returns")
+    models: str = Field(default="", description="the file that says which model plays which role; '': none, rules play")
+    max_cost: float | None = Field(
+        default=None, ge=0, description="US dollars that the store may ever spend on models; None: no cap"
+    )
 
 
 DEFAULTS = Settings()

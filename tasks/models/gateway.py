@@ -37,6 +37,11 @@ Slot = Callable[[str], AbstractContextManager[None]]
 RULES = "rules"
 
 
+def choice_id(choice: ModelChoice) -> str:
+    """Return a model as provider:name with what shapes its answers; its address is no part of it."""
+    return f"{choice.model} temperature={choice.temperature} max_tokens={choice.max_tokens}"
+
+
 @contextlib.contextmanager
 def no_slot(model_id: str) -> Iterator[None]:
     """Limit nothing."""
@@ -75,11 +80,8 @@ class Gateway:
         return role in self._roles.choices
 
     def model_id(self, role: Role) -> str:
-        """Return the role's model as provider:name with what shapes its answers, or "rules"; part of cache keys."""
-        if not self.has(role):
-            return RULES
-        choice = self._roles.choices[role]
-        return f"{choice.model} temperature={choice.temperature} max_tokens={choice.max_tokens}"
+        """Return the id of the role's model (`choice_id`), or "rules"; part of cache keys."""
+        return choice_id(self._roles.choices[role]) if self.has(role) else RULES
 
     def exchange(
         self,

@@ -7,6 +7,7 @@ from pydantic import Field
 from schemas.base import Record
 from schemas.environment import Environment, Rejection
 from schemas.episode import ArenaResult, Diagnosis, QualityResult, TrainingRun, Trajectory
+from schemas.models import ModelCall
 from schemas.statistics import Comparison, SuccessRate
 from schemas.task import AgentTask
 from schemas.theme import Source, Theme
@@ -56,6 +57,7 @@ class ReportData(Record):
     sources: tuple[Source, ...] = ()
     quality: tuple[QualityResult, ...] = ()
     costs: tuple[StageCost, ...] = ()
+    model_calls: tuple[ModelCall, ...] = ()
     links: dict[str, str] = {}
     missing: tuple[str, ...] = ()
     next_commands: tuple[str, ...] = ()

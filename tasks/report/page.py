@@ -20,6 +20,7 @@ from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, erro
 from tasks.report.views.classes import class_rows
 from tasks.report.views.examples import cards, gallery
 from tasks.report.views.funnel import ENOUGH, funnel_of
+from tasks.report.views.models import model_costs, money
 from tasks.report.views.overview import QUICK_NOTE, duration, memory, plural, tiles
 from tasks.report.views.scores import score_rows
 from tasks.report.views.tables import audit_rows, cost_rows, environment_rows, source_rows
@@ -89,6 +90,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         "cards": cards(data),
         "gallery": gallery(data),
         "costs": cost_rows(data),
+        "models": model_costs(data),
         "sources": rows,
         "more_sources": more,
         "audits": audit_rows(data),
@@ -107,6 +109,7 @@ def _filters() -> dict[str, Callable[..., str]]:
         "percent": percent,
         "duration": duration,
         "memory": memory,
+        "money": money,
         "plural": plural,
         "words": lambda name: name.replace("_", " "),
         "link": safe_link,
