@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from flows.discover import selected_themes
+from flows.errors import Refused
 from flows.models import roles_of
 from schemas.models import ModelCall, ModelChoice
 from schemas.settings import Settings
@@ -107,15 +108,20 @@ def _tasks_of(store_uri: str, env_ids: set[str], per: Unit) -> int:
 
 def _units(store_uri: str, per: Unit, settings: Settings, answered_for: set[str]) -> tuple[int, int]:
     """Return how many units the settings ask for, and for how many of them the model has answered already."""
-    themes = {theme.theme_id for theme in selected_themes(store_uri, settings)}
+    store = open_store(store_uri)
+    themes: set[str] = set()
+    if list_keys(store, "themes"):
+        themes = {theme.theme_id for theme in selected_themes(store_uri, settings)}
+    elif not settings.environments:
+        raise Refused(f"{store.uri} has no themes to count: run `agentworld discover`, or say --environments N")
+    count = len(themes) or settings.environments
     if per == "environment":
-        rows = environment_rows(open_store(store_uri), "accepted")
-        done = {row.theme_id for row in rows if row.env_id in answered_for} | (themes & answered_for)
-        return len(themes), len(themes & done)
+        done = {row.theme_id for row in environment_rows(store, "accepted") if row.env_id in answered_for}
+        return count, len(themes & (done | answered_for))
     wanted = {
         "task": settings.train_tasks + settings.rl_tasks + settings.development_tasks + settings.diagnosis_tasks
         + settings.arena_tasks,
-        "free-text task": settings.rubric_tasks * len(themes),
+        "free-text task": settings.rubric_tasks * count,
         "episode": settings.diagnosis_tasks + settings.arena_tasks,
     }[per]  # fmt: skip
     return wanted, min(wanted, _tasks_of(store_uri, answered_for, per))

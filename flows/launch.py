@@ -15,7 +15,7 @@ from tasks.store import open_store
 
 
 def inputs_hash(settings: Settings) -> str:
-    """Return the hash of all that decides what a run makes: settings, source documents, data, stage versions, models."""
+    """Return the hash of all that decides what a run makes: settings, sources, data, stage versions, models."""
     from flows.models import model_ids
     from flows.run import training_missing
     from tasks import arena, coding, mining, synthesis, themes

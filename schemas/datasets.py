@@ -45,7 +45,7 @@ _ALL = (
     Dataset("arena_results", episode.ArenaResult, 1, "round and arm",
             ("round", "arm", "purpose", "policy_id", "task_id", "attempt"), "Attempts in the arena."),
     Dataset("diagnoses", episode.Diagnosis, 1, "round", ("guideline_id",), "Weak environments and guidelines."),
-    Dataset("model_calls", models.ModelCall, 2, "environment and call", ("call_id",), "What calls of chat models cost."),
+    Dataset("model_calls", models.ModelCall, 2, "environment, call", ("call_id",), "What calls of chat models cost."),
     Dataset("import_findings", imports.ImportFinding, 1, "environment", ("env_id", "subject", "fault"),
             "Faults found in worlds that others made."),
     Dataset("imported_questions", imports.ImportedQuestion, 1, "environment", ("env_id", "number"),

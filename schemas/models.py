@@ -25,7 +25,7 @@ STAGES: dict[str, str] = {
 """The stage that each role works for."""
 
 Outcome = Literal["answered", "malformed", "truncated", "refused", "failed"]
-"""How a call ended: with an answer; with one that was not as asked; cut off by max_tokens; with a refusal; with none."""
+"""How a call ended: with an answer, one that was not as asked, one cut off by max_tokens, a refusal, or none."""
 
 
 class ModelChoice(Record):

@@ -195,7 +195,9 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             server.looked.append(self._seen())
-            self._send(200, json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]}).encode(), {})
+            self._send(
+                200, json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]}).encode(), {}
+            )
 
         def do_POST(self) -> None:
             seen = self._seen()

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from flows.commands.answers import answer, say
-from flows.commands.options import JsonOption, QuickOption, SeedOption, StoreOption, like_built, settings_of
+from flows.commands.options import (
+    JsonOption,
+    MaxCostOption,
+    ModelsOption,
+    QuickOption,
+    SeedOption,
+    StoreOption,
+    like_built,
+    settings_of,
+    with_models,
+)
 from flows.runtime import DEFAULT_STORE
 
 commands = typer.Typer()
@@ -51,6 +61,8 @@ def evolve(
     store: StoreOption = DEFAULT_STORE,
     seed: SeedOption = None,
     quick: QuickOption = False,
+    models: ModelsOption = None,
+    max_cost: MaxCostOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Go round: arena, diagnosis, regeneration, continued training beside its control, and the arena again."""
@@ -58,8 +70,9 @@ def evolve(
 
     need_training()
     need_policy(store)
+    settings = with_models(settings_of(seed, quick, models=models, max_cost=max_cost))
     from flows.regenerate import evolve as flow
 
-    outcome = flow(store, like_built(store, settings_of(seed, quick)), rounds)
+    outcome = flow(store, like_built(store, settings), rounds)
     lines = [f"round {r['round']}: " + ", ".join(f"{k} {v:.1%}" for k, v in r["success"].items()) for r in outcome]
     answer(outcome, as_json, lambda: say(*lines, f"next: agentworld audit --store {store}"))

@@ -13,12 +13,15 @@ from flows.commands.options import (
     CountOption,
     EmbeddedOption,
     JsonOption,
+    MaxCostOption,
+    ModelsOption,
     QuickOption,
     SeedOption,
     SpecOption,
     StoreOption,
     ThemeOption,
     settings_of,
+    with_models,
 )
 from flows.runtime import DEFAULT_STORE
 
@@ -35,14 +38,19 @@ def run(
     theme: ThemeOption = None,
     environments: CountOption = None,
     embedded: EmbeddedOption = True,
+    models: ModelsOption = None,
+    max_cost: MaxCostOption = None,
     force: Annotated[bool, typer.Option("--force", help="Run again although nothing has changed")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run the whole loop once: themes, environments, tasks, training, arena, diagnosis, regeneration, report."""
     from flows.inputs import check_sources
 
-    settings = settings_of(seed, quick, spec, corpus, theme, embedded, environments=environments)
+    settings = settings_of(
+        seed, quick, spec, corpus, theme, embedded, models, environments=environments, max_cost=max_cost
+    )
     check_sources(settings)
+    with_models(settings)
     from flows.launch import launch_run
 
     try:
@@ -90,14 +98,20 @@ def build(
     theme: ThemeOption = None,
     environments: CountOption = None,
     embedded: EmbeddedOption = True,
+    models: ModelsOption = None,
+    max_cost: MaxCostOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build the environments of the discovered themes; finished stages come from the cache."""
     from flows.inputs import check_paths
     from flows.ready import need_themes
 
-    settings = settings_of(seed, corpus=corpus, themes=theme, embedded=embedded, environments=environments)
+    settings = settings_of(
+        seed, corpus=corpus, themes=theme, embedded=embedded, models=models, environments=environments,
+        max_cost=max_cost,
+    )  # fmt: skip
     check_paths(settings)
+    with_models(settings)
     need_themes(store)
     from flows.build import build as flow
 
@@ -115,6 +129,8 @@ def rebuild(
     theme: ThemeOption = None,
     environments: CountOption = None,
     embedded: AgainOption = None,
+    models: ModelsOption = None,
+    max_cost: MaxCostOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build environments again, those that failed or (without --failed) all, each with the seed, corpus and
@@ -125,9 +141,13 @@ def rebuild(
 
     options = {"seed": seed, "corpus": corpus, "themes": theme, "environments": environments, "embedded": embedded}
     given = [name for name, value in options.items() if value is not None]
-    settings = settings_of(seed, corpus=corpus, themes=theme, embedded=embedded is not False, environments=environments)
+    settings = settings_of(
+        seed, corpus=corpus, themes=theme, embedded=embedded is not False, models=models, environments=environments,
+        max_cost=max_cost,
+    )  # fmt: skip
     settings = like_last(store, settings, given)
     check_paths(settings)
+    with_models(settings)
     need_themes(store)
     from flows.build import build as flow
 
@@ -138,14 +158,20 @@ def rebuild(
 
 @commands.command(epilog="Example: agentworld synthesize --seed 7")
 def synthesize(
-    store: StoreOption = DEFAULT_STORE, seed: SeedOption = None, quick: QuickOption = False, as_json: JsonOption = False
+    store: StoreOption = DEFAULT_STORE,
+    seed: SeedOption = None,
+    quick: QuickOption = False,
+    models: ModelsOption = None,
+    max_cost: MaxCostOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Synthesise verified tasks for every accepted environment."""
     from flows.ready import need_environments
 
     need_environments(store)
+    settings = with_models(settings_of(seed, quick, models=models, max_cost=max_cost))
     from flows.synthesize import synthesize as flow
 
-    results = flow(store, settings_of(seed, quick))
+    results = flow(store, settings)
     made = sum(sum(r["made"].values()) for r in results)
     answer(results, as_json, lambda: say(f"{made} tasks accepted; next: agentworld train --store {store}"))

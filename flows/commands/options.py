@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +34,19 @@ AgainOption = Annotated[
     typer.Option("--embedded/--no-embedded", help="Use the embedded themes as well  [default: as in the build before]"),
 ]
 
+ModelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--models",
+        envvar="AGENTWORLD_MODELS",
+        help="The TOML file that says which model plays which role; without it, rules do",
+    ),
+]
+MaxCostOption = Annotated[
+    float | None,
+    typer.Option("--max-cost", min=0, help="Stop models before this store has spent more USD on them, in all its runs"),
+]
+
 
 def settings_of(
     seed: int | None = None,
@@ -41,6 +55,7 @@ def settings_of(
     corpus: list[str] | None = None,
     themes: list[str] | None = None,
     embedded: bool = True,
+    models: str | None = None,
     **others: Any,
 ) -> Any:
     """Return the settings that the options of a command ask for; what is None stays as the scale has it."""
@@ -49,6 +64,8 @@ def settings_of(
     changes: dict[str, Any] = {key: value for key, value in others.items() if value is not None}
     if seed is not None:
         changes["seed"] = seed
+    if models:
+        changes["models"] = os.path.abspath(models)  # workers may run in another folder
     base = QUICK if quick else DEFAULTS
     return base.model_validate(
         {
@@ -64,8 +81,6 @@ def settings_of(
 
 def like_built(store: str, settings: Any) -> Any:
     """Return the settings with the corpus that the store's environments were built from."""
-    import os
-
     from flows.remembered import like_last
 
     corpus = like_last(store, settings).corpus
@@ -73,3 +88,16 @@ def like_built(store: str, settings: Any) -> Any:
         if not os.path.exists(path):
             typer.echo(f"the corpus {path} of the last build is gone: variants are made without it", err=True)
     return settings.model_copy(update={"corpus": tuple(path for path in corpus if os.path.exists(path))})
+
+
+def with_models(settings: Any) -> Any:
+    """Return the settings, once the models that they name are known to work; nothing is imported where none is named.
+
+    Raises:
+        Refused: if a model cannot be used, or a cap on money cannot be kept.
+    """
+    if settings.models or any(name.startswith("AGENTWORLD_MODEL_") for name in os.environ):
+        from flows.models import check_models
+
+        check_models(settings)
+    return settings

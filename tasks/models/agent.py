@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import ValidationError
 
@@ -19,9 +19,6 @@ from tasks.models.prompts import Prompt, render, untrusted
 from tasks.models.replies import check_outcome
 from tasks.models.structured import describe
 from tasks.models.tools import AgentTool
-
-if TYPE_CHECKING:
-    from langchain_core.messages import AnyMessage
 
 MOST_REPEATS = 4
 """The same call with the same result so many times ends the run: it goes in circles."""
@@ -64,7 +61,7 @@ class AgentRun:
 
 
 class _State(TypedDict):
-    messages: Annotated[list[AnyMessage], operator.add]
+    messages: Annotated[list[Any], operator.add]
     over: bool
 
 

@@ -81,7 +81,7 @@ def _sorted(error: Exception, seconds: float) -> Exception:
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
     names = {kind.__name__ for kind in type(error).__mro__}
-    if isinstance(status, int):
+    if isinstance(status, int) and status >= 400:
         reason = f"it answered {status}: {_first_line(error)}"
         if status in _WORTH_A_TRY:
             wait_s = _retry_after(getattr(response, "headers", None) or {})

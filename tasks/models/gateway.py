@@ -217,9 +217,7 @@ class Gateway:
             seconds = round(time.monotonic() - began, 3)
             failed = content_hash([blank.call_id, self._run_id, "failed"])[:40]
             if error.gate != "model_cost":
-                self._ledger.paid(
-                    blank.model_copy(update={"call_id": failed, "outcome": "failed", "seconds": seconds})
-                )
+                self._ledger.paid(blank.model_copy(update={"call_id": failed, "outcome": "failed", "seconds": seconds}))
             raise ModelError(error.gate, reason) from None
         call = call.model_copy(update={"seconds": round(time.monotonic() - began, 3), "attempts": attempts})
         return Answer(request=request, message=without_secrets(stored(message), self._secrets), call=call)

@@ -10,8 +10,9 @@
     model = "openai:qwen3-coder"
     base_url = "http://127.0.0.1:8000/v1"
 
-`coder = "openai:gpt-5"` is short for a table with a model alone. AGENTWORLD_MODEL_CODER, AGENTWORLD_MODEL_CODER_BASE_URL
-and AGENTWORLD_MODEL_CODER_API_KEY_ENV override the file; AGENTWORLD_MODEL_ALL does so for every role.
+`coder = "openai:gpt-5"` is short for a table with a model alone. The variables AGENTWORLD_MODEL_CODER,
+AGENTWORLD_MODEL_CODER_BASE_URL and AGENTWORLD_MODEL_CODER_API_KEY_ENV override the file; AGENTWORLD_MODEL_ALL does so
+for every role.
 """
 
 from __future__ import annotations
@@ -98,9 +99,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     return {name: {"model": value} if isinstance(value, str) else value for name, value in found.items()}
 
 
-def _choice(
-    role: Role, values: dict[str, Any], where: str, environ: Mapping[str, str], need_keys: bool
-) -> ModelChoice:
+def _choice(role: Role, values: dict[str, Any], where: str, environ: Mapping[str, str], need_keys: bool) -> ModelChoice:
     try:
         choice = ModelChoice.model_validate(values)
     except ValidationError as error:

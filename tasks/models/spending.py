@@ -36,11 +36,12 @@ def spent(store: Store) -> Spent:
     now = time.time()
     paid = sum(_amount(key) for key in store.list(PAID))
     held = [(_amount(key), float(key.rpartition("=")[2])) for key in store.list(HELD)]
-    return Spent(paid, sum(usd for usd, _ in held), sum(usd for usd, until in held if until > now))
+    pending = sum(amount for amount, until in held if until > now)
+    return Spent(paid / 1e6, sum(amount for amount, _ in held) / 1e6, pending / 1e6)
 
 
-def _amount(key: str) -> float:
-    return int(key.split("=")[1]) / 1e6
+def _amount(key: str) -> int:
+    return int(key.split("=")[1])
 
 
 def _micro(usd: float) -> int:
@@ -125,6 +126,6 @@ class Spending:
     def _reached(self, total: Spent, worst_usd: float, what: str) -> ModelError:
         return ModelError(
             "model_cost",
-            f"the cap of {self._cap:g} USD: {total.paid:.4f} are paid, {total.held:.4f} held by other calls, and a call "
-            f"of {what} may cost {worst_usd:.4f}; raise --max-cost to go on",
+            f"the cap of {self._cap:g} USD: {total.paid:.4f} are paid, {total.held:.4f} held by other calls, and a "
+            f"call of {what} may cost {worst_usd:.4f}; raise --max-cost to go on",
         )

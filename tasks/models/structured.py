@@ -14,7 +14,7 @@ T = TypeVar("T", bound=BaseModel)
 MOST_FAULTS = 8
 _BLOCK = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _REFUSAL = re.compile(
-    r"\s*(?:i(?:['’]m| am) (?:very )?(?:sorry|afraid|unable)|sorry,|i (?:can(?:['’]t|not)|won(?:['’]t)|must decline)\b)",
+    r"\s*(?:i(?:['’]m| am) (?:very )?(?:sorry|afraid|unable)|sorry,|i (?:can['’]t|cannot|won['’]t|must decline)\b)",
     re.IGNORECASE,
 )
 
