@@ -59,52 +59,9 @@ def _browser() -> dict[str, Any]:
 
 
 def _models(path: str) -> list[dict[str, Any]]:
-    """Return a finding for each role that has a model. Keys are looked for and sent, but never shown."""
-    from tasks.models import RolesError, load_roles
+    from flows.endpoints import model_states
 
-    try:
-        roles = load_roles(path or None, os.environ, need_keys=False)
-    except RolesError as error:
-        return [_finding("missing", "models", str(error))]
-    if not roles.choices:
-        return [_finding("absent", "models", "no role has a model: rules play them all; name models with --models")]
-    answers: dict[tuple[str, str], str] = {}
-    findings = []
-    for role, choice in roles.choices.items():
-        endpoint = (choice.base_url or ENDPOINTS.get(choice.provider, ""), roles.key(role))
-        if endpoint not in answers:
-            answers[endpoint] = _answer(*endpoint)
-        variable = choice.api_key_env
-        held = f"key in {variable}" if roles.key(role) else f"{variable} is NOT set" if variable else "no key"
-        bad = (variable and not roles.key(role)) or answers[endpoint].startswith("does not")
-        where = endpoint[0] or "the provider's own endpoint"
-        detail = f"{role} = {choice.model}, {held}; {where} {answers[endpoint]}"
-        findings.append(_finding("weak" if bad else "ok", "models", detail))
-    return findings
-
-
-ENDPOINTS = {"openai": "https://api.openai.com/v1", "mistralai": "https://api.mistral.ai/v1",
-             "groq": "https://api.groq.com/openai/v1", "deepseek": "https://api.deepseek.com/v1",
-             "xai": "https://api.x.ai/v1", "together": "https://api.together.xyz/v1"}  # fmt: skip
-"""Endpoints that list their models at /models for a bearer key."""
-
-PATIENCE_S = 5.0
-
-
-def _answer(address: str, key: str) -> str:
-    """Return how an endpoint answers when it is asked for its models."""
-    if not address:
-        return "was not asked: it has no common way to be"
-    import httpx
-
-    try:
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        found = httpx.get(f"{address.rstrip('/')}/models", headers=headers, timeout=PATIENCE_S)
-    except httpx.HTTPError as error:
-        return f"does not answer ({type(error).__name__})"
-    if found.status_code in (401, 403):
-        return f"does not take the key ({found.status_code})"
-    return "answers" if found.is_success else f"answers with status {found.status_code}"
+    return [_finding(state, "models", detail) for state, detail in model_states(path, os.environ)]
 
 
 def _corpora() -> dict[str, Any]:

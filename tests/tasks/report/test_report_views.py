@@ -6,11 +6,13 @@ from report_example import report_data
 from rich.console import Console
 
 from schemas.environment import Rejection
+from schemas.models import ModelCall
 from schemas.task import Change
-from tasks.report import ReportData, summary_table
+from tasks.report import ReportData, render_report, summary_table
 from tasks.report.views.arena import arm_classes, error_bars, grouped, latest_overall
 from tasks.report.views.classes import class_rows
 from tasks.report.views.examples import cards, change_line, gallery, readable
+from tasks.report.views.models import model_costs
 from tasks.report.views.overview import duration, memory, stages
 from tasks.report.views.tables import environment_rows, source_rows
 from tasks.report.views.yields import yields
@@ -137,3 +139,35 @@ def test_classes_overlap_and_tell_their_lengths() -> None:
     long, decline = class_rows(DATA.model_copy(update={"tasks": tasks}))
     assert (long.tasks, long.mean, long.most, long.beyond) == (2, 30, 50, 0.5) and decline.tasks == 1
     assert long.difficulty is not None and abs(long.difficulty - 0.6) < 1e-9
+
+
+def called(number: int, **changes) -> ModelCall:
+    base = {"call_id": str(number), "role": "coder", "stage": "coding", "env_id": "env-00", "model": "openai:x",
+            "template": "t", "template_sha256": "0" * 64, "prompt_tokens": 100, "completion_tokens": 10,
+            "price_usd": 0.5, "price_source": "genai-prices 1"}  # fmt: skip
+    return ModelCall.model_validate({**base, **changes})
+
+
+def test_money_for_models_is_told_by_role_environment_and_accepted_task() -> None:
+    calls = (
+        called(1), called(2, env_id="env-01", role="judge", stage="synthesis", price_usd=1.5),
+        called(3, cached=True), called(4, cached=True, env_id="env-01"), called(5, price_usd=None, model="nobody:y"),
+    )  # fmt: skip
+    found = model_costs(DATA.model_copy(update={"model_calls": calls}))
+    assert found is not None
+    assert "3 calls were paid, for $2.00" in found.sentence
+    assert "2 answers came from the cache and saved $1.00" in found.sentence
+    assert "1 calls have no known price" in found.sentence
+    roles, environments = found.parts
+    assert [(row.name, row.usd, row.paid, row.cached) for row in roles.rows] == [
+        ("synthesis: judge", 1.5, 1, 0), ("coding: coder", 0.5, 1, 2), ("coding: coder", 0.0, 1, 0),
+    ]  # fmt: skip
+    assert [(row.usd, row.saved_usd, row.tasks) for row in environments.rows] == [(1.5, 0.5, 16), (0.5, 0.5, 16)]
+    page = render_report(DATA.model_copy(update={"model_calls": calls}))
+    assert '<section id="models">' in page
+    assert "genai-prices 1" in page
+
+
+def test_a_run_without_models_shows_no_section_for_them() -> None:
+    assert model_costs(DATA) is None
+    assert 'id="models"' not in render_report(DATA)
