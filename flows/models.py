@@ -8,6 +8,7 @@ with `-rate` at the end, created with a slot decay, bound calls a second. A limi
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -93,6 +94,7 @@ def prefect_slot(model_id: str) -> Iterator[None]:
     configure()
     from prefect.concurrency.sync import concurrency, rate_limit
 
+    logging.getLogger("prefect.concurrency").setLevel(logging.ERROR)  # it would tell of every limit that is not there
     names = limit_names(model_id)
     rate_limit([f"{name}-rate" for name in names])
     with concurrency(names):

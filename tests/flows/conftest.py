@@ -15,6 +15,18 @@ from loop_themes import THEMES
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[None]:
+    """Have a real Prefect server for this process."""
+    from flows.runtime import configure
+
+    configure()
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=180):
+        yield
+
+
 @pytest.fixture(scope="session")
 def surroundings(tmp_path_factory) -> dict[str, str]:
     """Return an environment with an empty home, as on a fresh machine."""

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from audit_example import write_store
 
-from flows.runtime import configure
 from tasks.store import open_store, read_release
-
-
-@pytest.fixture(scope="module")
-def server():
-    configure()
-    from prefect.testing.utilities import prefect_test_harness
-
-    with prefect_test_harness(server_startup_timeout=180):
-        yield
 
 
 def _outputs(store):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from chat_server import ChatServer
 
@@ -127,3 +129,30 @@ def test_limits_are_asked_of_a_named_server_only(monkeypatch):
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:4200/api")
     assert slot() is prefect_slot
     assert limit_names("openai:org/gpt-4o mini") == ["agentworld-models", "agentworld-model-openai-org-gpt-4o-mini"]
+
+
+def test_a_limit_holds_and_one_that_nobody_made_limits_nothing(server, capfd):
+    from prefect.client.orchestration import get_client
+
+    with prefect_slot("openai:free"), prefect_slot("openai:free"):
+        pass
+    with get_client(sync_client=True) as client:
+        limit = {"name": limit_names("openai:one")[1], "limit": 1}
+        client._client.post("/v2/concurrency_limits/", json=limit).raise_for_status()
+    inside, most = set(), []
+
+    def work(number: int) -> None:
+        with prefect_slot("openai:one"):
+            inside.add(number)
+            most.append(len(inside))
+            both.wait(0.05)
+            inside.remove(number)
+
+    both = threading.Event()
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1, 1]
+    assert "skipping acquisition" not in capfd.readouterr().err
