@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 from typing import Any
 
 from tasks.store import StoreError, open_store
@@ -50,12 +49,12 @@ def _training() -> list[dict[str, Any]]:
 
 
 def _browser() -> dict[str, Any]:
-    found = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
-    )
-    if found:
-        return _finding("ok", "browser", f"{found} (not needed by the rule-based agents)")
-    return _finding("absent", "browser", "no Chromium: only a web-mining researcher needs one (apt install chromium)")
+    from tasks.web import find_chromium
+
+    if found := find_chromium():
+        return _finding("ok", "browser", f"{found} (a web-mining researcher uses it; the rules need none)")
+    detail = "no Chromium: a web-mining researcher then sees pages without their scripts (apt install chromium)"
+    return _finding("absent", "browser", detail)
 
 
 def _models(path: str) -> list[dict[str, Any]]:

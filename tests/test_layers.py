@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("store", "environment", "dialogue", "sandbox", "rollout", "policies", "models", "serve")
+ROOMS = (
+    "store", "environment", "dialogue", "sandbox", "rollout", "policies", "models", "serve", "retrieval", "files", "web",
+)  # fmt: skip
 STAGES = ("themes", "mining", "coding", "taxonomy", "synthesis", "training", "arena", "quality", "report", "imports")
 OURS = ("flows", "tasks", "schemas")
 

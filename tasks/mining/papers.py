@@ -15,7 +15,7 @@ import yaml
 from schemas.base import Scalar
 from schemas.database import Document, Table
 from schemas.theme import Source
-from tasks.mining.corpus.index import words
+from tasks.retrieval.bm25 import words
 from tasks.mining.corpus.items import CorpusItem, Record
 from tasks.mining.corpus.locate import source_of
 from tasks.mining.corpus.packages import INSTALLED, PACKAGES, STANDARD_LIBRARY

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from schemas.environment import Rejection
 from tasks.mining.corpus.corpus import Corpus
-from tasks.mining.corpus.index import stem
+from tasks.retrieval.bm25 import stem
 from tasks.mining.corpus.items import Record
 from tasks.mining.extract import Described, describe
 

@@ -11,7 +11,7 @@ from schemas.environment import Rejection
 from schemas.theme import Source, Theme
 from tasks.mining import papers
 from tasks.mining.corpus.corpus import Corpus
-from tasks.mining.corpus.index import words
+from tasks.retrieval.bm25 import words
 from tasks.mining.corpus.items import Record
 from tasks.mining.corpus.locate import MissingFiles, locate
 from tasks.mining.extract import Described

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from schemas.base import Scalar
-from tasks.mining.corpus.index import words
+from tasks.retrieval.bm25 import words
 from tasks.mining.corpus.items import Record
 from tasks.mining.extract import Described
 

@@ -16,9 +16,9 @@ from tasks.mining.corpus import PACKAGES, Corpus, open_corpus
 from tasks.mining.corpus import corpus as module
 from tasks.mining.corpus.catalogue import DATASETS
 from tasks.mining.corpus.corpus import read_table
-from tasks.mining.corpus.index import Index, stem, words
+from tasks.retrieval.bm25 import Index, stem, words
 from tasks.mining.corpus.locate import MissingFiles, locate
-from tasks.mining.corpus.values import type_of, typed_column
+from tasks.files.values import type_of, typed_column
 
 
 @pytest.fixture(scope="module")

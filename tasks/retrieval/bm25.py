@@ -1,4 +1,4 @@
-"""BM25 search over items (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond")."""
+"""BM25 search over named documents (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond")."""
 
 from __future__ import annotations
 
