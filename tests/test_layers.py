@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = (
-    "store", "environment", "dialogue", "sandbox", "rollout", "policies", "models", "serve", "retrieval", "files", "web",
+    "store", "environment", "dialogue", "sandbox", "rollout", "policies", "models", "serve", "retrieval", "files",
+    "web",
 )  # fmt: skip
 STAGES = ("themes", "mining", "coding", "taxonomy", "synthesis", "training", "arena", "quality", "report", "imports")
 OURS = ("flows", "tasks", "schemas")

@@ -60,8 +60,7 @@ def _read(place: str, caption: str, grid: list[list[_Cell]], limits: FileLimits,
         parts = [row[column].text for row in grid[:heads] if column < len(row)]
         header.append(" ".join(dict.fromkeys(part for part in parts if part)))
     rows = [
-        (f"{place} row {index}", [cell.text for cell in row])
-        for index, row in enumerate(grid[heads:], start=heads + 1)
+        (f"{place} row {index}", [cell.text for cell in row]) for index, row in enumerate(grid[heads:], start=heads + 1)
     ]
     table = make_table(caption or place, header, rows, limits, file)
     return table if table.rows else None

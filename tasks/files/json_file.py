@@ -68,7 +68,11 @@ def _lists(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tuple
     if not isinstance(value, dict):
         return
     inner = [entry for entry in value.values() if isinstance(entry, dict)]
-    if len(inner) > 1 and len(inner) == len(value) and len({frozenset(entry) for entry in inner}) <= len(inner) // 2 + 1:
+    if (
+        len(inner) > 1
+        and len(inner) == len(value)
+        and len({frozenset(entry) for entry in inner}) <= len(inner) // 2 + 1
+    ):
         yield place, [(f"{place}[{json.dumps(key)}]", {"key": key, **entry}) for key, entry in value.items()]
         return
     for key, entry in value.items():

@@ -34,7 +34,9 @@ def read_sql(text: str, name: str, limits: FileLimits) -> list[FileTable]:
     for found in copies:
         _read_copy(found, text, columns, rows)
     tables = [
-        make_table(table, columns.get(table) or [f"column_{i + 1}" for i in range(len(found[0][1]))], found, limits, name)
+        make_table(
+            table, columns.get(table) or [f"column_{i + 1}" for i in range(len(found[0][1]))], found, limits, name
+        )
         for table, found in rows.items()
         if found
     ]
@@ -45,7 +47,9 @@ def read_sql(text: str, name: str, limits: FileLimits) -> list[FileTable]:
 
 def _statements(text: str) -> Iterator[tuple[str, str]]:
     """Yield statements with their places; a semicolon inside quotes or a comment ends none."""
-    pattern = re.compile(r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;|[^'\"`;/-]+|.", re.DOTALL)
+    pattern = re.compile(
+        r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;|[^'\"`;/-]+|.", re.DOTALL
+    )
     parts: list[str] = []
     number = 1
     for found in pattern.finditer(text):

@@ -34,8 +34,8 @@ def read_sqlite(data: bytes, name: str, limits: FileLimits) -> list[FileTable]:
 
 def _tables(connection: sqlite3.Connection, name: str, limits: FileLimits) -> list[FileTable]:
     listed = connection.execute(
-        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' "
-        "ESCAPE '\\' ORDER BY name LIMIT ?",
+        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' "
+        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name LIMIT ?",
         (limits.tables + 1,),
     ).fetchall()
     if len(listed) > limits.tables:

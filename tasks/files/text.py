@@ -83,4 +83,3 @@ def plain(text: str) -> str:
     """Return text without control, direction-override and zero-width characters; line ends become newlines."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", text)
-

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from schemas.base import Scalar
 from schemas.database import Column, ColumnRole, ColumnType, Table
 from schemas.environment import Rejection
-from tasks.mining.corpus.items import CorpusItem, RawTable, Record
 from tasks.files.values import type_of
+from tasks.mining.corpus.items import CorpusItem, RawTable, Record
 
 MOST_CHOICES = 20
 """A text column with more distinct values than this is no category."""

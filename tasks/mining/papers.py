@@ -15,11 +15,11 @@ import yaml
 from schemas.base import Scalar
 from schemas.database import Document, Table
 from schemas.theme import Source
-from tasks.retrieval.bm25 import words
 from tasks.mining.corpus.items import CorpusItem, Record
 from tasks.mining.corpus.locate import source_of
 from tasks.mining.corpus.packages import INSTALLED, PACKAGES, STANDARD_LIBRARY
 from tasks.mining.findings import MinedDocument, MinedTable
+from tasks.retrieval.bm25 import words
 
 LONGEST = 8_000
 """Characters that are kept of a text; it is cut at the end of a paragraph, and its transform says so."""

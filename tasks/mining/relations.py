@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from schemas.environment import Rejection
 from tasks.mining.corpus.corpus import Corpus
-from tasks.retrieval.bm25 import stem
 from tasks.mining.corpus.items import Record
 from tasks.mining.extract import Described, describe
+from tasks.retrieval.bm25 import stem
 
 LEAST_COVERAGE = 0.85
 """Share of a column's known values that must be keys of the parent; rows with the others are handled one by one."""

@@ -11,7 +11,6 @@ from schemas.environment import Rejection
 from schemas.theme import Source, Theme
 from tasks.mining import papers
 from tasks.mining.corpus.corpus import Corpus
-from tasks.retrieval.bm25 import words
 from tasks.mining.corpus.items import Record
 from tasks.mining.corpus.locate import MissingFiles, locate
 from tasks.mining.extract import Described
@@ -19,6 +18,7 @@ from tasks.mining.findings import Findings, MinedDocument, MinedTable
 from tasks.mining.plan import Plan, choose, rank
 from tasks.mining.relations import Study, hold, study
 from tasks.mining.selection import References, select
+from tasks.retrieval.bm25 import words
 
 RESULTS = 12
 DOCUMENTS = 5

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from schemas.base import Scalar
-from tasks.retrieval.bm25 import words
 from tasks.mining.corpus.items import Record
 from tasks.mining.extract import Described
+from tasks.retrieval.bm25 import words
 
 PARENT_ROWS = 120
 QUIET_ROWS = 60

@@ -1,4 +1,7 @@
-"""BM25 search over named documents (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond")."""
+"""BM25 search over named documents.
+
+Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ _FLAGS = (
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",
     "--disable-domain-reliability", "--disable-dev-shm-usage", "--no-pings", "--mute-audio",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    # WebRTC would send datagrams past the proxy.
+    "--force-webrtc-ip-handling-policy", "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     # Chromium itself resolves nothing; the proxies of its pages do.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--js-flags=--max-old-space-size=512",

@@ -62,7 +62,9 @@ class Searxng:
         try:
             answer = ask(self._guard, target, self._limits)
         except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
-            raise WebError("no_search", self._base, f"cannot be asked ({type(error).__name__}): is it running?") from error
+            raise WebError(
+                "no_search", self._base, f"cannot be asked ({type(error).__name__}): is it running?"
+            ) from error
         if answer.status != 200:
             hint = ": add json to search.formats in its settings" if answer.status == 403 else ""
             raise WebError("no_search", self._base, f"answers {answer.status}{hint}")

@@ -52,6 +52,8 @@ class GuardProxy:
             await self._answer(reader, writer)
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
             pass  # a broken connection is the browser's to notice
+        except asyncio.CancelledError:
+            pass  # by close(): the task ends here
         finally:
             self._open.discard(task)
             writer.close()

@@ -50,10 +50,22 @@ def render(path: str, guard: Guard, limits: Limits, url: str, document: str) -> 
     page = _Page(limits, url, document)
     try:
         return shared_chromium(path).call(lambda browser: page.show(browser, proxy), limits.render_seconds + 15)
-    except (TimeoutError, asyncio.TimeoutError):
-        raise WebError("render", url, f"keeps the browser busy for more than {limits.render_seconds:g} seconds") from None
+    except TimeoutError:
+        raise WebError(
+            "render", url, f"keeps the browser busy for more than {limits.render_seconds:g} seconds"
+        ) from None
     except Error as error:
         raise WebError("render", url, f"cannot be shown: {str(error).splitlines()[0][:200]}") from error
+
+
+def _frame(request: Any) -> Any:
+    """Return the frame that a document is asked for, None while a new window has none yet."""
+    from playwright.async_api import Error
+
+    try:
+        return request.frame
+    except Error:
+        return None
 
 
 @cache
@@ -67,6 +79,7 @@ class _Page:
         self._served = False
         self._moves: list[str] = []
         self._notes: list[str] = []
+        self._loading: set[Any] = set()
 
     async def show(self, browser: Any, proxy: GuardProxy) -> Rendered:
         context = None
@@ -93,13 +106,17 @@ class _Page:
         return Rendered(found["text"], found["html"], tuple(dict.fromkeys(self._moves)), tuple(notes[:_NOTES]))
 
     async def _read(self, context: Any, page: Any) -> dict[str, str]:
-        from playwright.async_api import TimeoutError as Late
-
         patience = self._limits.render_seconds / 4
+        loaded = asyncio.Event()
+        page.on("domcontentloaded", lambda _: loaded.set())
+        page.on("request", lambda request: request.is_navigation_request() or self._loading.add(request))
+        for event in ("requestfinished", "requestfailed"):
+            page.on(event, lambda request: self._loading.discard(request))
         await page.goto(self._url, wait_until="commit", timeout=self._limits.render_seconds * 1000)
-        for state in ("domcontentloaded", "networkidle"):
-            with contextlib.suppress(Late):
-                await page.wait_for_load_state(state, timeout=patience * 1000)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(loaded.wait(), patience)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._idle(), patience)
         # In a world of its own the reader does not meet what the page's scripts have put in place of the DOM's methods.
         devtools = await context.new_cdp_session(page)
         tree = await devtools.send("Page.getFrameTree")
@@ -119,6 +136,13 @@ class _Page:
             raise WebError("render", self._url, "cannot be read in the browser")
         return json.loads(answer["result"]["value"])
 
+    async def _idle(self) -> None:
+        """Return when nothing has been loading for a moment."""
+        quiet = 0
+        while quiet < 3:
+            await asyncio.sleep(0.1)
+            quiet = 0 if self._loading else quiet + 1
+
     async def _on_request(self, route: Any) -> None:
         request = route.request
         if not request.is_navigation_request():
@@ -127,7 +151,10 @@ class _Page:
             else:
                 await route.continue_()
             return
-        if request.frame.parent_frame is not None:
+        frame = _frame(request)
+        if frame is None:
+            await route.abort()  # of another window, which is closed
+        elif frame.parent_frame is not None:
             self._notes.append(f"a frame of {request.url[:200]} is not shown: open it as a page")
             await route.abort()
         elif not self._served:

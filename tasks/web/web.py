@@ -82,8 +82,8 @@ class Web:
     def open_page(self, url: str) -> Page:
         """Open a page or a file: its text, tables and links, as a browser shows them where there is one.
 
-        A page that is only a signpost to another one (meta refresh or script) is followed, at most `limits.moves` times,
-        and each step is checked like the first.
+        A page that is only a signpost to another one (meta refresh or script) is followed, at most `limits.moves`
+        times, and each step is checked like the first.
 
         Raises:
             WebError: if it cannot or may not be opened; nothing was sent to a forbidden address.

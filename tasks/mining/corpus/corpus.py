@@ -14,13 +14,13 @@ from typing import Any
 
 from schemas.base import content_hash
 from schemas.environment import Rejection
+from tasks.files.values import type_of, typed_column
 from tasks.mining.corpus.catalogue import DATASETS
 from tasks.mining.corpus.folder import FOLDER, base_of, folder_items
-from tasks.retrieval.bm25 import Index, words
 from tasks.mining.corpus.items import ColumnProfile, CorpusItem, Dataset, Profile, RawTable, Record
 from tasks.mining.corpus.locate import MissingFiles, locate, source_of
 from tasks.mining.corpus.packages import PACKAGES
-from tasks.files.values import type_of, typed_column
+from tasks.retrieval.bm25 import Index, words
 
 _UNREADABLE = (
     ValueError, LookupError, TypeError, AttributeError, SyntaxError, ArithmeticError, RuntimeError, OSError, EOFError,

@@ -17,9 +17,9 @@ from xml.etree import ElementTree
 from schemas.base import content_hash
 from schemas.environment import Rejection
 from tasks.mining.corpus.formats import only, sqlite_table, text_of
-from tasks.retrieval.bm25 import words
 from tasks.mining.corpus.items import CorpusItem, Dataset, Loader, Record
 from tasks.mining.corpus.locate import make_source
+from tasks.retrieval.bm25 import words
 
 FOLDER = "folder"
 """What stands for the package of an item that is a file of the user's own."""

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tasks.files.values import type_of, typed_column
 from tasks.mining import refused_files
 from tasks.mining.corpus import PACKAGES, Corpus, open_corpus
 from tasks.mining.corpus import corpus as module
 from tasks.mining.corpus.catalogue import DATASETS
 from tasks.mining.corpus.corpus import read_table
-from tasks.retrieval.bm25 import Index, stem, words
 from tasks.mining.corpus.locate import MissingFiles, locate
-from tasks.files.values import type_of, typed_column
+from tasks.retrieval.bm25 import Index, stem, words
 
 
 @pytest.fixture(scope="module")
