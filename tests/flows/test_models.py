@@ -133,12 +133,12 @@ def test_limits_are_asked_of_a_named_server_only(monkeypatch):
 
 def test_a_limit_holds_and_one_that_nobody_made_limits_nothing(server, capfd):
     from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import GlobalConcurrencyLimitCreate
 
     with prefect_slot("openai:free"), prefect_slot("openai:free"):
         pass
     with get_client(sync_client=True) as client:
-        limit = {"name": limit_names("openai:one")[1], "limit": 1}
-        client._client.post("/v2/concurrency_limits/", json=limit).raise_for_status()
+        client.create_global_concurrency_limit(GlobalConcurrencyLimitCreate(name=limit_names("openai:one")[1], limit=1))
     inside, most = set(), []
 
     def work(number: int) -> None:
