@@ -36,7 +36,7 @@ class ModelChoice(Record):
     temperature: float | None = Field(default=0.0, ge=0, description="None ('default' in a file): do not send one")
     max_tokens: int = Field(default=4096, ge=1, description="the longest answer, tokens")
     timeout_seconds: float = Field(default=120, gt=0, description="how long an attempt may take")
-    attempts: int = Field(default=5, ge=1, le=20, description="tries of a call that gets 408, 429, 5xx or no answer")
+    attempts: int = Field(default=7, ge=1, le=20, description="tries of a call that gets 408, 429, 5xx or no answer")
     retry_seconds: float = Field(default=1.0, gt=0, description="the first pause between tries; it doubles each time")
     api_key_env: str = Field(default="", description="the name of the variable that holds the key")
     input_usd_per_million: float | None = Field(default=None, ge=0, description="instead of the price table's")

@@ -6,7 +6,7 @@ Nothing here imports LangChain before a role with a model is used.
 from tasks.models.agent import AgentRun, Budget, run_agent
 from tasks.models.errors import ModelError, RolesError
 from tasks.models.gateway import RULES, Gateway, Reply, Slot, no_slot
-from tasks.models.prompts import Prompt, render, untrusted
+from tasks.models.prompts import Prompt, render, templates_hash, untrusted
 from tasks.models.roles import Roles, load_roles
 from tasks.models.spending import Spent, spent
 from tasks.models.tools import AgentTool
@@ -29,5 +29,6 @@ __all__ = [
     "render",
     "run_agent",
     "spent",
+    "templates_hash",
     "untrusted",
 ]

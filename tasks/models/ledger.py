@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from schemas.base import content_hash
 from schemas.models import ModelCall, Outcome
-from tasks.store import Store, list_keys, write_dataset
+from tasks.store import Store, write_dataset
+from tasks.store.datasets import dataset_key
 
 NO_ENVIRONMENT = "none"
 
@@ -14,7 +15,6 @@ class Ledger:
 
     def __init__(self, store: Store, run_id: str = "") -> None:
         self._store, self._run_id = store, run_id
-        self._known: set[str] | None = None
 
     def paid(self, call: ModelCall) -> None:
         """Write down a call that was paid for or failed."""
@@ -23,7 +23,7 @@ class Ledger:
     def found(self, call: ModelCall, request_sha256: str, env_id: str, role: str, stage: str) -> ModelCall:
         """Write down that a stored answer was used, and return that row; the paid call's own row is made good if its
         process died before it was written."""
-        if _key(call) not in self._keys():
+        if not self._store.exists(dataset_key("model_calls", _key(call))):
             self._write(call)
         call_id = content_hash([request_sha256, env_id, role, self._run_id, "cached"])[:40]
         use = call.model_copy(
@@ -39,15 +39,8 @@ class Ledger:
         """Write a call's row again with what became of its answer."""
         self._write(call.model_copy(update={"outcome": outcome}))
 
-    def _keys(self) -> set[str]:
-        if self._known is None:
-            self._known = set(list_keys(self._store, "model_calls"))
-        return self._known
-
     def _write(self, call: ModelCall) -> None:
         write_dataset(self._store, "model_calls", _key(call), [call])
-        if self._known is not None:
-            self._known.add(_key(call))
 
 
 def _key(call: ModelCall) -> str:

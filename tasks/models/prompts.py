@@ -55,6 +55,17 @@ def _hash(name: str) -> str:
     return hashlib.sha256("\0".join(f"{key}\0{seen[key]}" for key in sorted(seen)).encode()).hexdigest()
 
 
+def templates_hash(*names: str) -> str:
+    """Return the hash of all that a stage's prompts are made of: the named templates and the common ones. It belongs
+    in the stage's cache keys, beside the model's id.
+
+    Raises:
+        jinja2.TemplateNotFound: if there is no template of one of the names.
+    """
+    common = (f"common/{path.stem}" for path in sorted((FOLDER / "common").glob("*.j2")))
+    return hashlib.sha256("".join(_hash(f"{name}.j2") for name in (*common, *names)).encode()).hexdigest()
+
+
 def render(name: str, **variables: object) -> Prompt:
     """Render the template `name` ("researcher/plan" is prompts/researcher/plan.j2).
 

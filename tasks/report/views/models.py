@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from schemas.models import ModelCall
 from tasks.report.data import ReportData
+from tasks.report.views.overview import plural
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,12 @@ def _unpriced(calls: Sequence[ModelCall]) -> int:
 def _sentence(calls: Sequence[ModelCall], tasks: int) -> str:
     paid, cached = [c for c in calls if not c.cached], [c for c in calls if c.cached]
     sources = sorted({c.price_source for c in paid if c.price_usd is not None})
-    told = f"{len(paid):,} calls were paid, for {money(_usd(paid))}"
+    told = f"{plural(len(paid), 'call')} paid, for {money(_usd(paid))}"
     if tasks:
         told += f" ({money(_usd(paid) / tasks)} an accepted task)"
-    told += f"; {len(cached):,} answers came from the cache and saved {money(_usd(cached))}."
+    told += f"; {plural(len(cached), 'answer')} from the cache, which saved {money(_usd(cached))}."
     if sources:
         told += f" Prices: {', '.join(sources)}."
     if unpriced := _unpriced(paid):
-        told += f" {unpriced:,} calls have no known price and are not counted."
+        told += f" Not counted, for want of a known price: {plural(unpriced, 'call')}."
     return told

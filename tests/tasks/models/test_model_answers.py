@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from chat_server import ChatServer, answer, call, fenced, refusal, say, truncated
 from jinja2 import UndefinedError
 from models_example import Hotel, gateway_for
 
-from tasks.models import ModelError, Prompt, prompts, render, untrusted
+from tasks.models import ModelError, Prompt, prompts, render, templates_hash, untrusted
 from tasks.store import LocalStore, read_dataset
 
 PROMPT = Prompt("test/hotel", "Name a hotel.", "0" * 64)
@@ -103,16 +104,16 @@ def test_untrusted_text_cannot_leave_its_fence(text):
     fence = untrusted(text)
     inside = fence.removeprefix("<<<DATA\n").removesuffix("\nDATA>>>")
     assert fence == f"<<<DATA\n{inside}\nDATA>>>"
-    assert ">>>" not in inside.replace(" ", "").replace(">>>", "", 0) or "DATA>>>" not in inside.upper()
-    assert "<<<" not in inside
+    assert not re.search(r"<<<\s*DATA|DATA\s*>>>", inside, re.IGNORECASE)
     assert not set(inside) & set("\U000e0041\u202e\x07")
 
 
-def test_a_prompts_hash_follows_the_text_of_all_its_templates(tmp_path, monkeypatch):
+def test_a_prompts_hash_follows_the_text_of_all_its_templates():
     first = render("common/agent", steps=3)
     assert first.sha256 == render("common/agent", steps=4).sha256
     assert first.text != render("common/agent", steps=4).text
     assert first.sha256 != render("common/structured", schema="{}").sha256
+    assert templates_hash() == templates_hash() != templates_hash("common/agent")
     assert "{% include" in (prompts.FOLDER / "common/agent.j2").read_text()
 
 

@@ -155,9 +155,9 @@ def test_money_for_models_is_told_by_role_environment_and_accepted_task() -> Non
     )  # fmt: skip
     found = model_costs(DATA.model_copy(update={"model_calls": calls}))
     assert found is not None
-    assert "3 calls were paid, for $2.00" in found.sentence
-    assert "2 answers came from the cache and saved $1.00" in found.sentence
-    assert "1 calls have no known price" in found.sentence
+    assert "3 calls paid, for $2.00" in found.sentence
+    assert "2 answers from the cache, which saved $1.00" in found.sentence
+    assert "for want of a known price: 1 call." in found.sentence
     roles, environments = found.parts
     assert [(row.name, row.usd, row.paid, row.cached) for row in roles.rows] == [
         ("synthesis: judge", 1.5, 1, 0), ("coding: coder", 0.5, 1, 2), ("coding: coder", 0.0, 1, 0),
