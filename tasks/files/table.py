@@ -88,9 +88,7 @@ def make_table(
         values.append(cells + [None] * (len(names) - len(cells)))
         locators.append(locator)
         if len(values) > limits.rows or len(values) * len(names) > limits.cells:
-            raise FileError(
-                file, f"has more rows in {name} than the {len(values) - 1} that are read: cut it down first"
-            )
+            raise FileError(file, f"has more than {len(values) - 1} rows in {name}: cut it down first")
     notes = (f"{short} rows were shorter than the header and end in nothing",) if short else ()
     typed = [_typed(column, [row[i] for row in values]) for i, column in enumerate(names)]
     columns = tuple(

@@ -75,6 +75,8 @@ def _is_address(host: str) -> bool:
 def _allowed(entry: str) -> tuple[str, int]:
     try:
         target = parse_target(f"http://{entry}")
+        if set(entry) & set("/?#"):
+            raise WebError("bad_url", entry, "is more than that")
     except WebError as error:
         raise ValueError(f"{entry!r} is no host or host:port to allow: {error.reason}") from None
     has_port = entry.rpartition(":")[2].isdigit() and not (entry.startswith("[") and entry.endswith("]"))

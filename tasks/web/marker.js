@@ -1,8 +1,8 @@
 (async (limit, patience) => {
   // Wait until the document has been still for a moment, then mark what is not shown, and return text and markup.
   await new Promise((done) => {
-    let timer = setTimeout(done, 250);
-    new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, 250); })
+    let timer = setTimeout(done, 200);
+    new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, 200); })
       .observe(document, { subtree: true, childList: true, characterData: true });
     setTimeout(done, patience);
   });

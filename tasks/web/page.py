@@ -10,6 +10,7 @@ from schemas.pages import PageRecord
 from tasks.files import DATA_ENDINGS, FileContent, FileError, FileLimits, FileTable
 from tasks.files.html import Link, links_of, next_page, parse_html, texts, title_of
 from tasks.files.html_tables import html_tables
+from tasks.files.text import plain
 from tasks.web.limits import Limits
 
 
@@ -50,7 +51,7 @@ def page_of_html(record: PageRecord, document: str, limits: Limits, shown: str |
     page = Page(
         record=record,
         title=title_of(root),
-        text=text if shown is None else shown,
+        text=text if shown is None else plain(shown).strip(),
         hidden_text=hidden,
         tables=tuple(tables),
         links=tuple(links),

@@ -139,7 +139,7 @@ class _Page:
     async def _idle(self) -> None:
         """Return when nothing has been loading for a moment."""
         quiet = 0
-        while quiet < 3:
+        while quiet < 2:
             await asyncio.sleep(0.1)
             quiet = 0 if self._loading else quiet + 1
 

@@ -130,7 +130,8 @@ class Web:
                 record, shown = self._render(record, document)
             except WebError as error:
                 page = page_of_html(record, document, self.limits)
-                return noted(page, [f"shown without its scripts and styles: {error}"]), meta_refresh(document, url)
+                page = noted(page, [f"shown without its scripts and styles: {error}"])
+                return page, meta_refresh(document, record.final_url)
             page = page_of_html(record, shown.html, self.limits, shown.text)
             return noted(page, shown.notes), shown.moves
         page = page_of_html(record, document, self.limits)
