@@ -22,7 +22,7 @@ def listing(store: str, what: str) -> list[dict[str, Any]]:
     if what == "environments":
         return [
             {"env_id": r.env_id, "state": r.state, "split": r.split, "category": r.category_l1, "tables": r.n_tables,
-             "rows": r.n_rows, "tools": r.n_tools, "reason": r.reason}
+             "rows": r.n_rows, "tools": r.n_tools, "authors": " ".join(r.authors), "reason": r.reason}
             for r in environment_rows(objects)
         ]  # fmt: skip
     if what == "themes":
@@ -158,9 +158,10 @@ def _environment(store: str, row: Any) -> dict[str, Any]:
     shown["actions"] = [{"name": a.name, "description": a.description} for a in world.database.actions]
     shown["documents"] = [d.name for d in world.database.documents]
     shown["tools"] = [
-        {"name": t.name, "description": t.description, "writes": list(t.writes), "mutation_score": t.mutation_score}
+        {"name": t.name, "author": t.author, "description": t.description, "writes": list(t.writes),
+         "mutation_score": t.mutation_score, **({"cites": list(t.cites)} if t.cites else {})}
         for t in world.tools
-    ]
+    ]  # fmt: skip
     shown["sources"] = [licences.get(source_id, source_id) for source_id in used]
     return shown
 

@@ -36,7 +36,7 @@ def build_environment(store_uri: str, theme: Theme, settings: Settings, corpus_s
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
             row = not_built(store_uri, theme, "rejected", mined["rejected"], rejections)
         else:
-            coded = coded_tools(store_uri, theme.theme_id, mined, settings.seed)
+            coded = coded_tools(store_uri, mined, theme, settings)
             stages["code"] = coded["cost"]
             row = commit(store_uri, theme, mined, coded)
     except Exception as error:  # a broken build is recorded and must not fail the others
@@ -70,7 +70,7 @@ def regenerate_environment(
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
             write_dataset(store, "rejections", f"build-{name}", rejections)
             return {**end, "state": "rejected", "reason": mined["rejected"]}
-        coded = coded_tools(store_uri, theme.theme_id, mined, settings.seed)
+        coded = coded_tools(store_uri, mined, theme, settings)
         stages["code"] = coded["cost"]
         grown = commit(store_uri, theme, mined, coded, row)
         counts = {"env_id": grown.env_id, "tools": grown.n_tools}

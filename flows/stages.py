@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from flows.discover import theme_hash
 from flows.runtime import cache_key, compute, stored
 from schemas.base import canonical_json
 from schemas.database import Database
+from schemas.settings import Settings
 from schemas.theme import Theme
 from tasks.store import get_blob, open_store, put_blob
 from tasks.store.blobs import blob_key
@@ -67,25 +69,41 @@ def mine_world(
     }
 
 
-def code_tools(store_uri: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Write an environment's tools and tests, run the tests in the sandbox, and keep what passes."""
-    from tasks.coding import crosscheck, write_tests, write_tools
+def code_tools(store_uri: str, mined: dict[str, Any], theme: Theme, settings: Settings) -> dict[str, Any]:
+    """Write an environment's tools and tests, run the tests in the sandbox, and keep what passes.
+
+    Rules write the base; where the role "coder" has a model, it adds tools that serve the theme's operations. A model
+    that did not answer, or was not paid for, leaves the result `unfinished`: a later run tries again.
+    """
+    from flows.models import gateway
+    from tasks.coding import add_tools, crosscheck, write_tests, write_tools
     from tasks.sandbox import SandboxWorker, sandbox_strength
 
-    store = open_store(store_uri)
+    store, seed, models = open_store(store_uri), settings.seed, gateway(store_uri, settings)
     with measured() as cost:
         database = Database.model_validate_json(get_blob(store, mined["database"]))
         snapshot = get_blob(store, mined["snapshot"])
         tools = write_tools(database, seed, snapshot)
         with SandboxWorker() as worker:
             tests = write_tests(database, snapshot, tools, seed)
-            result = crosscheck(database, snapshot, tools, tests, worker, mutants_per_tool=MUTANTS)
+            results = [crosscheck(database, snapshot, tools, tests, worker, mutants_per_tool=MUTANTS)]
+            if models.has("coder"):
+                kept = results[0].tools
+                results.append(
+                    add_tools(
+                        database, snapshot, kept, worker, models, theme, seed=seed, mutants_per_tool=MUTANTS
+                    )
+                )  # fmt: skip
+    accepted = [tool for result in results for tool in result.tools]
+    rejections = [rejection for result in results for rejection in result.rejections]
     return {
-        "tools": put_records(store_uri, result.tools),
-        "tests": put_records(store_uri, result.tests),
-        "n_tools": len(result.tools),
-        "rejections": [rejection.model_dump() for rejection in result.rejections],
+        "tools": put_records(store_uri, accepted),
+        "tests": put_records(store_uri, [test for result in results for test in result.tests]),
+        "n_tools": len(accepted),
+        "rejections": [rejection.model_dump() for rejection in rejections],
         "sandbox": sandbox_strength().name,
+        "unfinished": any(rejection.gate in ("model_unreachable", "model_cost") for rejection in rejections),
+        "made_at": time.time(),
         "cost": cost.as_dict(),
     }
 
@@ -105,10 +123,16 @@ def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
 
 
 def _code_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
-    from tasks.coding import STAGE_VERSION
+    from flows.models import model_ids
+    from tasks.coding import STAGE_VERSION, TEMPLATES
+    from tasks.models import templates_hash
 
-    mined = arguments["mined"]
-    return cache_key("code", STAGE_VERSION, mined["database"], mined["snapshot"], arguments["seed"], MUTANTS)
+    mined, settings = arguments["mined"], arguments["settings"]
+    key = [mined["database"], mined["snapshot"], settings.seed, MUTANTS]
+    models = {role: model for role, model in model_ids(settings).items() if role in ("coder", "tester")}
+    if "coder" in models:
+        key += [models, theme_hash(arguments["theme"]), templates_hash(*TEMPLATES)]
+    return cache_key("code", STAGE_VERSION, *key)
 
 
 @task(
@@ -135,27 +159,28 @@ def mine_task(
 
 @task(
     name="code",
-    task_run_name="code {theme_id}",
+    task_run_name="code {theme.theme_id}",
     cache_key_fn=_code_key,
     persist_result=True,
     result_serializer="json",
     retries=1,
     retry_delay_seconds=2,
 )
-def code_task(store_uri: str, theme_id: str, mined: dict[str, Any], seed: int) -> dict[str, Any]:
+def code_task(store_uri: str, mined: dict[str, Any], theme: Theme, settings: Settings) -> dict[str, Any]:
     """Run `code_tools` on a worker."""
-    return compute(code_tools, store_uri, mined, seed)
+    return compute(code_tools, store_uri, mined, theme, settings)
 
 
 def _cached(work: Any, store_uri: str, blobs: Sequence[str], *arguments: Any) -> dict[str, Any]:
-    """Run a cached stage; a cached result whose blobs are gone from the store is made again.
+    """Run a cached stage; a cached result that is unfinished, or whose blobs are gone from the store, is made again.
 
     Args:
         blobs: the names under which the result holds hashes of blobs.
     """
-    objects = open_store(store_uri)
+    objects, began = open_store(store_uri), time.time()
     result = stored(work, store_uri)(*arguments)
-    if all(objects.exists(blob_key(result[name])) for name in blobs if name in result):
+    stale = result.get("unfinished", False) and result["made_at"] < began
+    if not stale and all(objects.exists(blob_key(result[name])) for name in blobs if name in result):
         return result
     return stored(work, store_uri).with_options(refresh_cache=True)(*arguments)
 

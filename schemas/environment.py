@@ -26,6 +26,7 @@ class Environment(Record):
     n_rows: int = 0
     n_documents: int = 0
     n_tools: int = 0
+    authors: tuple[str, ...] = Field(default=(), description="who wrote its tools: 'rules', models' ids, a release")
     build_key: str = Field(default="", description="the cache key of the build: inputs, stage versions, seed")
     sandbox: str = Field(default="", description="the sandbox strength that its tests ran under")
     lineage: str = Field(default="", description="env_id of the environment that this one was regenerated from")

@@ -67,6 +67,7 @@ class Tool(Record):
     action: str = Field(default="", description="the Action that it performs; '' for reading tools")
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    cites: tuple[str, ...] = Field(default=(), description="its rules with their source: 'CODE: document: sentence'")
     source_code: str
     author: str = Field(default="rules", description="'rules' or the model's id")
     tests_passed: int = 0

@@ -1,4 +1,7 @@
-"""Tools: a coder writes them from a database, a tester tests them, and crosscheck keeps what passes every gate."""
+"""Tools: a coder writes them from a database, a tester tests them, and crosscheck keeps what passes every gate.
+
+Rules write the base of every environment's tools; `add_tools` has models add what they find missing.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,24 @@ from schemas.database import Database
 from schemas.tool import Tool, ToolTest
 from tasks.coding.coder import Coder, RuleCoder
 from tasks.coding.crosscheck import CodingResult, crosscheck
+from tasks.coding.hands import TEMPLATES
+from tasks.coding.model_coder import add_tools
 from tasks.coding.properties import write_properties
 
 STAGE_VERSION = "1"
 """Part of every cache key; raise it when the same inputs would give other tools, tests or decisions."""
 
-__all__ = ["STAGE_VERSION", "Coder", "CodingResult", "RuleCoder", "crosscheck", "write_tests", "write_tools"]
+__all__ = [
+    "STAGE_VERSION",
+    "TEMPLATES",
+    "Coder",
+    "CodingResult",
+    "RuleCoder",
+    "add_tools",
+    "crosscheck",
+    "write_tests",
+    "write_tools",
+]
 
 
 def write_tools(database: Database, seed: int, snapshot: bytes | None = None, coder: Coder | None = None) -> list[Tool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from schemas.actions import check_actions
@@ -15,16 +16,20 @@ from schemas.tool import Tool, ToolTest
 from tasks.coding.effects import declared_fault
 from tasks.coding.examples import by_parameter
 from tasks.coding.gates import agrees_with_schema, compiles, imports_little
+from tasks.coding.hidden_reads import Run, hidden_reads
 from tasks.coding.interpreter import MINTED, perform
 from tasks.coding.mutants import Mutant, mutants
 from tasks.coding.probe import output_fault, probe_fault
+from tasks.coding.query import query_tool
 from tasks.coding.snapshot import Reader, State
 from tasks.coding.trial import Result, Trial, same
+from tasks.coding.typecheck import type_fault
 from tasks.environment import EnvironmentImage
 from tasks.sandbox import SandboxWorker
 
 MUTATION_FLOOR = 0.5
 MUTANTS_PER_TOOL = 6
+NOT_RUN = "not run: the tool was rejected before"
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,15 @@ def crosscheck(
     *,
     seed: int = 0,
     mutants_per_tool: int = MUTANTS_PER_TOOL,
+    beside: Sequence[Tool] | None = None,
 ) -> CodingResult:
     """Decide which tools of an environment are kept.
 
     The gates, in order: specification (the action fits the tables, and somebody wrote a tool for it), compile,
-    imports, schema, effects (SQL in the source against the declaration), tests (all of them pass in the sandbox;
-    timeout, memory, killed or output if the sandbox ended one), effects again (tables that really changed),
-    properties (writes leave exactly what rules and effects say), probe (real keys return data), mutation (at least
-    half of the planted faults are noticed).
+    imports, schema, types (of what rules did not write), effects (SQL in the source against the declaration), tests
+    (all of them pass in the sandbox; timeout, memory, killed or output if the sandbox ended one), effects again
+    (tables that really changed or were read), properties (writes leave exactly what rules and effects say), probe
+    (real keys return data), mutation (at least half of the planted faults are noticed).
 
     Args:
         database, snapshot: the environment.
@@ -60,25 +66,30 @@ def crosscheck(
         worker: a sandbox; the environment is loaded into it.
         seed: draws the mutants.
         mutants_per_tool: at most so many; 0 leaves the mutation gate out.
+        beside: tools that were kept before: tests may call them, and no action is asked of `tools`. None: `tools` are
+            all that there are.
 
     Raises:
         SandboxError: if the sandbox itself does not start or refuses the code.
         sqlite3.DatabaseError: if the snapshot is no SQLite file or lacks a table of the database.
     """
-    return _Crosscheck(database, snapshot, worker, seed, mutants_per_tool).decide(tools, tests)
+    return _Crosscheck(database, snapshot, worker, seed, mutants_per_tool, beside).decide(tools, tests)
 
 
 class _Crosscheck:
-    def __init__(self, database: Database, snapshot: bytes, worker: SandboxWorker, seed: int, most: int) -> None:
+    def __init__(self, database: Database, snapshot: bytes, worker: SandboxWorker, seed: int, most: int,
+                 beside: Sequence[Tool] | None) -> None:  # fmt: skip
+        self.whole, self.beside = beside is None, list(beside or ())
         self.database, self.snapshot, self.worker, self.seed, self.most = database, snapshot, worker, seed, most
         self.rejections: list[Rejection] = []
         with Reader(snapshot) as reader:
             self.state: State = reader.state(database)
 
     def decide(self, tools: Sequence[Tool], tests: Sequence[ToolTest]) -> CodingResult:
-        self._missing_actions(tools)
+        if self.whole:
+            self._missing_actions(tools)
         sound = [tool for tool in self._unique(tools) if self._static(tool)]
-        image = EnvironmentImage.of(self.database, sound, self.snapshot)
+        image = self._image(sound)
         by_tool: dict[str, list[ToolTest]] = {}
         for test in tests:
             by_tool.setdefault(test.tool, []).append(test)
@@ -87,7 +98,7 @@ class _Crosscheck:
         with Trial(self.database, self.snapshot, self.worker) as trial:
             for tool in sound:
                 results[tool.name] = trial.run(image, by_tool.get(tool.name, []))
-                evidence = self._dynamic(tool, results[tool.name])
+                evidence = self._dynamic(tool, results[tool.name], partial(trial.run, image))
                 if evidence:
                     passed.append((tool, evidence))
             scores = self._mutate([tool for tool, _ in passed], by_tool, trial)
@@ -103,6 +114,13 @@ class _Crosscheck:
             update = {"tests_passed": count, "tests_total": count, "mutation_score": score, "evidence": tuple(kept)}
             accepted.append(tool.model_copy(update=update))
         return CodingResult(accepted, _with_results(tests, results), self.rejections)
+
+    def _image(self, tools: Sequence[Tool]) -> EnvironmentImage:
+        """Return the environment with these tools and those beside them, and with the one for a model's queries."""
+        found = [*self.beside, *tools]
+        if any(tool.author != "rules" for tool in tools):
+            found.append(query_tool(self.database.env_id))
+        return EnvironmentImage.of(self.database, found, self.snapshot)
 
     def _reject(self, name: str, gate: str, reason: str) -> bool:
         self.rejections.append(
@@ -120,8 +138,9 @@ class _Crosscheck:
 
     def _unique(self, tools: Sequence[Tool]) -> list[Tool]:
         seen: dict[str, Tool] = {}
+        taken = {tool.name for tool in self.beside}
         for tool in tools:
-            if tool.name in seen:
+            if tool.name in seen or tool.name in taken:
                 self._reject(tool.name, "schema", "another tool of this environment has the same name")
             else:
                 seen[tool.name] = tool
@@ -132,10 +151,13 @@ class _Crosscheck:
             fault = check(tool)
             if fault:
                 return self._reject(tool.name, gate, fault)
+        fault = type_fault(tool) if tool.author != "rules" else ""
+        if fault:
+            return self._reject(tool.name, "types", fault)
         fault = declared_fault(tool.reads, tool.writes, tool.source_code)
         return self._reject(tool.name, "effects", fault) if fault else True
 
-    def _dynamic(self, tool: Tool, results: list[Result]) -> list[str]:
+    def _dynamic(self, tool: Tool, results: list[Result], run: Run) -> list[str]:
         """Return the evidence that a tool's run gives; nothing (and a rejection) if a gate says no."""
         if not results:
             self._reject(tool.name, "tests", "there are no tests of this tool")
@@ -149,7 +171,7 @@ class _Crosscheck:
             return []
         answers = [(result.test.arguments, result.observation) for result in results]
         for gate, fault in (
-            ("effects", self._effects_fault(tool, results)),
+            ("effects", self._effects_fault(tool, results) or hidden_reads(self.database, tool, results, run)),
             ("properties", self._difference_fault(tool, results)),
             ("schema", output_fault(tool, [observation for _, observation in answers])),
             ("probe", probe_fault(tool, answers, self.state)),
@@ -157,7 +179,8 @@ class _Crosscheck:
             if fault:
                 self._reject(tool.name, gate, fault)
                 return []
-        return ["compile", "imports", "schema", "effects", "tests", "properties", "probe"]
+        typed = ["types"] if tool.author != "rules" else []
+        return ["compile", "imports", "schema", *typed, "effects", "tests", "properties", "probe"]
 
     def _effects_fault(self, tool: Tool, results: list[Result]) -> str:
         logs = {table.name for table in self.database.tables if table.log}
@@ -167,7 +190,7 @@ class _Crosscheck:
             return f"it changed {sorted(hidden)}, which it does not declare"
         happened = any(not result.test.error and not result.test.setup for result in results)
         unused = set(tool.writes) - changed - logs
-        if tool.writes and happened and tool.table in unused:
+        if tool.writes and happened and (tool.table in unused or (unused and tool.kind == "write")):
             return f"it declares that it writes {sorted(unused)}, but no test saw it do so"
         return ""
 
@@ -206,7 +229,7 @@ class _Crosscheck:
             for tool in tools
             for mutant in planted[tool.name]
         ]
-        image = EnvironmentImage.of(self.database, [*tools, *copies], self.snapshot)
+        image = self._image([*tools, *copies])
         scores: dict[str, tuple[float | None, list[str]]] = {}
         for tool in tools:
             order = list(tests[tool.name])
@@ -247,6 +270,6 @@ def _with_results(tests: Sequence[ToolTest], results: dict[str, list[Result]]) -
     messages = {id(result.test): result.message for found in results.values() for result in found}
     told = []
     for test in tests:
-        message = messages.get(id(test), "not run: the tool was rejected before")
+        message = messages.get(id(test), NOT_RUN)
         told.append(test.model_copy(update={"passed": not message, "message": message}))
     return told

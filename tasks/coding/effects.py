@@ -7,17 +7,28 @@ import re
 
 _READS = re.compile(r"\b(?:FROM|JOIN)\s+(\"[^\"]+\"|\w+|\{)", re.IGNORECASE)
 _WRITES = re.compile(
-    r"\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE|DELETE\s+FROM)\s+(\"[^\"]+\"|\w+|\{)", re.IGNORECASE
-)
+    r"\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(?:\s+OR\s+\w+)?|DELETE\s+FROM)\s+(?!SET\b)"
+    r"(\"[^\"]+\"|\w+|\{)", re.IGNORECASE,
+)  # fmt: skip
 _STATEMENT = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH)\b", re.IGNORECASE)
-_METHODS = ("rows", "row", "value", "execute")
+_NAMED = re.compile(r"(?:\bWITH(?:\s+RECURSIVE)?|,)\s+(\w+)\s*(?:\([^()]*\))?\s+AS\s+(?:NOT\s+)?(?:MATERIALIZED\s+)?\(",
+                    re.IGNORECASE)  # fmt: skip
 
 
 def statements(source: str) -> list[str]:
     """Return the texts of a module that are SQL; what an f-string fills in stands as "{}"."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    told = set()  # docstrings and messages may begin with a word of SQL
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            told.add(id(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "refuse":
+            told |= {id(part) for part in ast.walk(node)}
+    for node in ast.walk(tree):
         text = ""
+        if id(node) in told:
+            continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
         elif isinstance(node, ast.JoinedStr):
@@ -35,7 +46,8 @@ def tables_used(source: str) -> tuple[set[str], set[str]]:
         written = {_bare(name) for name in _WRITES.findall(text)}
         writes |= written
         rest = re.sub(r"\bDELETE\s+FROM\s+\S+", "", text, flags=re.IGNORECASE)
-        reads |= {_bare(name) for name in _READS.findall(rest)}
+        named = {name.lower() for name in _NAMED.findall(text)}
+        reads |= {_bare(name) for name in _READS.findall(rest) if name.lower() not in named}
     if "ctx.documents" in ast.unparse(ast.parse(source)):
         reads.add("documents")
     return reads, writes

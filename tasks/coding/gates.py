@@ -136,6 +136,6 @@ def _fields_fault(tool: Tool) -> str:
             return f"{name}: the input is a {kind} but the schema's type is {properties[name]['type']}"
     if not tool.outputs:
         return "no output is declared"
-    if bool(tool.writes) != (tool.kind in ("create", "update", "transition")):
+    if bool(tool.writes) != (tool.kind in ("create", "update", "transition", "write")):
         return f"a {tool.kind} tool declares the writes {list(tool.writes)}"
     return ""

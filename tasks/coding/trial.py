@@ -1,4 +1,8 @@
-"""Running unit tests in the sandbox and judging each by its expectations."""
+"""Running unit tests in the sandbox and judging each by its expectations.
+
+The queries of rules' tests run over a copy of the state in this process. Those of a model's tests run in the sandbox,
+at the end of the episode, where the image holds `tasks.coding.query.query_tool`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from schemas.base import canonical_json
 from schemas.database import Database
 from schemas.task import Call, Change
 from schemas.tool import ToolTest
+from tasks.coding.query import QUERY, query_call, query_result
 from tasks.coding.witness import altered
 from tasks.coding.words import identifier
 from tasks.environment import EnvironmentImage
@@ -39,7 +44,7 @@ class Result:
 
 
 class Trial:
-    """Runs tests of one environment; the state's queries run over a copy in this process. Use it by `with`."""
+    """Runs tests of one environment. Use it by `with`."""
 
     def __init__(self, database: Database, snapshot: bytes, worker: SandboxWorker) -> None:
         self._snapshot = snapshot
@@ -95,7 +100,7 @@ class Trial:
         while position < len(tests):
             group = tests[position : position + size]
             position, size = position + size, _GROUP
-            episodes = [(_calls(test, tool), 0) for test in group]
+            episodes = [([*_calls(test, tool), *_queries(test, image)], 0) for test in group]
             isolation: Literal["episode", "environment"] = "episode" if len(group) == 1 else "environment"
             outcomes = self._worker.run_episodes(episodes, image, isolation=isolation)
             for test, outcome in zip(group, outcomes, strict=True):
@@ -108,7 +113,8 @@ class Trial:
         """Return the result of a test from what its episode did."""
         if outcome.error:
             return Result(test, f"the sandbox ended it: {outcome.error}", {}, (), outcome.error)
-        observation = outcome.steps[-1].observation
+        queries = len(_queries(test, image))
+        observation = outcome.steps[-1 - queries].observation
         message = _refusal_fault(test, observation) or _observation_fault(test, observation)
         if not message and test.unchanged:
             before = self._setup_changes(test, image, tool)
@@ -116,7 +122,11 @@ class Trial:
                 [c.model_dump() for c in outcome.changes]
             ):
                 message = "the call changed the state, which it must not"
-        message = message or self._query_fault(test, outcome.changes)
+        if queries:
+            answers = [query_result(step.observation) for step in outcome.steps[-queries:]]
+            message = message or _answer_fault(test, answers)
+        else:
+            message = message or self._query_fault(test, outcome.changes)
         return Result(test, message, observation, outcome.changes)
 
     def _setup_changes(self, test: ToolTest, image: EnvironmentImage, tool: str) -> tuple[Change, ...]:
@@ -167,6 +177,21 @@ def _calls(test: ToolTest, tool: str) -> list[Call]:
     if not tool:
         return calls
     return [call.model_copy(update={"tool": tool}) if call.tool == test.tool else call for call in calls]
+
+
+def _queries(test: ToolTest, image: EnvironmentImage) -> list[Call]:
+    """Return the calls that run a test's queries in the sandbox; none where the image has no tool for it."""
+    return [query_call(query) for query, _ in test.sql] if QUERY in image.tools else []
+
+
+def _answer_fault(test: ToolTest, answers: Sequence[tuple[list[Any], str]]) -> str:
+    for (query, expected), (values, fault) in zip(test.sql, answers, strict=True):
+        if fault:
+            return f"the final state cannot be queried by {query}: {fault}"
+        found = values[0] if values else None
+        if not same(found, expected):
+            return f"{query} gives {found!r} instead of {expected!r}"
+    return ""
 
 
 def _refusal_fault(test: ToolTest, observation: dict[str, Any]) -> str:

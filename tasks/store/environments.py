@@ -26,8 +26,12 @@ class StoredEnvironment:
 
 
 def tools_hash(tools: Sequence[Tool]) -> str:
-    """Return the content hash of a list of tools, in name order."""
-    return content_hash([tool.model_dump(mode="json") for tool in sorted(tools, key=lambda tool: tool.name)])
+    """Return the content hash of a list of tools, in name order.
+
+    Tools without citations have the hash that they had before tools could cite.
+    """
+    ordered = sorted(tools, key=lambda tool: tool.name)
+    return content_hash([tool.model_dump(mode="json", exclude=None if tool.cites else {"cites"}) for tool in ordered])
 
 
 def commit_environment(
@@ -50,6 +54,7 @@ def commit_environment(
             "n_rows": sum(table.rows for table in database.tables),
             "n_documents": len(database.documents),
             "n_tools": len(tools),
+            "authors": tuple(sorted({tool.author for tool in tools})),
         }
     )
     key = environment.env_id

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -42,6 +43,16 @@ def _never(arguments: Any) -> bool:
 
 def _error(code: str, message: str) -> str:
     return dumps({"error": {"code": code, "message": message[:500]}})
+
+
+def _where() -> str:
+    """Return the line of the tool's source at which the present exception arose, "" if it did so elsewhere."""
+    line, trace = 0, sys.exc_info()[2]
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith("<tool "):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" (line {line} of the tool)" if line else ""
 
 
 class _Observations(Sequence[Any]):
@@ -240,7 +251,7 @@ class Engine:
         except sqlite3.IntegrityError as error:
             text = _error("CONSTRAINT", str(error))
         except BaseException as error:
-            text = _error("TOOL_CRASHED", _ADDRESS.sub("0x", f"{type(error).__name__}: {error}"))
+            text = _error("TOOL_CRASHED", _ADDRESS.sub("0x", f"{type(error).__name__}: {error}") + _where())
         self._end(before, keep=False)
         return text
 

@@ -1,0 +1,128 @@
+"""What prompts say of an environment: its tables, some of its rows and its documents, cut to a size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.database import Column, Database, Table
+from schemas.theme import Operation, Theme
+from schemas.tool import Tool
+from tasks.coding.snapshot import Reader, State
+
+SAMPLE_ROWS = 4
+LONGEST_CELL = 160
+DOCUMENT_LETTERS, ALL_DOCUMENTS_LETTERS = 6_000, 24_000
+MOST_OPERATIONS = 40
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """One environment as prompts show it; all of its texts came from outside and are shown as data.
+
+    Attributes:
+        documents: name -> whole content, for checking citations.
+        excerpts: name -> content, cut.
+    """
+
+    name: str
+    description: str
+    now: str
+    tables: str
+    rows: str
+    documents: dict[str, str]
+    excerpts: dict[str, str]
+    operations: str
+    state: State
+
+
+def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> Briefing:
+    """Return what prompts say of an environment and its theme.
+
+    Raises:
+        sqlite3.DatabaseError: if the snapshot is no SQLite file or lacks a table of the database.
+    """
+    with Reader(snapshot) as reader:
+        state = reader.state(database)
+        documents = {
+            str(row["name"]): str(row["content"])
+            for row in reader.rows("SELECT name, content FROM documents ORDER BY name")
+        }
+    tables = [_table(table, len(state[table.name])) for table in database.tables]
+    rows = [_rows(table, list(state[table.name].values())) for table in database.tables if state[table.name]]
+    operations = theme.operations[:MOST_OPERATIONS] if theme is not None else ()
+    return Briefing(
+        name=database.name,
+        description=database.description,
+        now=database.start_time,
+        tables="\n\n".join(tables),
+        rows="\n\n".join(rows),
+        documents=documents,
+        excerpts=_excerpts(documents),
+        operations="\n".join(map(_operation, operations)),
+        state=state,
+    )
+
+
+def _table(table: Table, rows: int) -> str:
+    log = ", a log" if table.log else ""
+    told = f": {table.description}" if table.description else ""
+    lines = [f"TABLE {table.name} ({rows} rows, key {table.key}{log}){told}"]
+    lines += [f"  {column.name}  {_column(table, column)}" for column in table.columns]
+    return "\n".join(lines)
+
+
+def _column(table: Table, column: Column) -> str:
+    words: list[str] = [{"boolean": "boolean (stored as 0 or 1)"}.get(column.type, column.type)]
+    words.append("may be null" if column.nullable else "never null")
+    if column.unique or column.name == table.key:
+        words.append("unique")
+    if column.references:
+        words.append(f"refers to {column.references}")
+    if column.choices:
+        words.append("one of " + ", ".join(map(repr, column.choices)))
+    for word, bound in (("at least", column.minimum), ("at most", column.maximum)):
+        if bound is not None:
+            words.append(f"{word} {bound:g}")
+    text = ", ".join(words) + (f" [{column.unit}]" if column.unit else "")
+    return f"{text}: {column.description}" if column.description else text
+
+
+def _rows(table: Table, rows: Sequence[dict[str, Any]]) -> str:
+    shown = [json.dumps({name: _cell(cell) for name, cell in row.items()}, ensure_ascii=False) for row in
+             rows[:SAMPLE_ROWS]]  # fmt: skip
+    return "\n".join([f"{table.name}: the first {len(shown)} of {len(rows)} rows by key", *shown])
+
+
+def _cell(cell: Any) -> Any:
+    return f"{cell[:LONGEST_CELL]}... (cut)" if isinstance(cell, str) and len(cell) > LONGEST_CELL else cell
+
+
+def _excerpts(documents: dict[str, str]) -> dict[str, str]:
+    left, found = ALL_DOCUMENTS_LETTERS, {}
+    for name, content in documents.items():
+        size = min(DOCUMENT_LETTERS, left)
+        found[name] = content if len(content) <= size else f"{content[:size]}\n(cut here; {len(content)} characters)"
+        left = max(0, left - len(content))
+    return found
+
+
+def _operation(operation: Operation) -> str:
+    takes = f" (takes {', '.join(operation.parameters)})" if operation.parameters else ""
+    return f"{operation.name}{takes}: {' '.join(operation.description.split())[:300]}"
+
+
+def tool_lines(tools: Sequence[Tool]) -> list[str]:
+    """Return one line a tool for prompts: its parameters, then what it does."""
+    return [
+        f"{tool.name}({', '.join(_parameter(tool, name) for name in tool.parameters['properties'])}): "
+        f"{' '.join(tool.description.split())}"
+        for tool in tools
+    ]
+
+
+def _parameter(tool: Tool, name: str) -> str:
+    kind = tool.parameters["properties"][name]["type"]
+    return f"{name}: {kind}" + ("" if name in tool.parameters.get("required", ()) else ", optional")

@@ -1,0 +1,228 @@
+"""What a scripted model answers as coder and as tester of the shop: plans, sources and tests that are right."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from chat_server import Scripted, answer
+
+Answers = dict[str, Any]
+
+PLAN, WRITE, REVISE = "You plan tools for", "You write one tool for", "You wrote a tool for"
+TEST, REVIEW = "is being\nwritten by someone else", "You wrote tests of a tool"
+"""A line of each step's prompt that no other step's prompt holds."""
+
+LIMIT = {"name": "limit", "type": "integer", "description": "The most rows; 20 when left out.", "required": False,
+         "minimum": 1, "maximum": 50, "default": 20}  # fmt: skip
+CUSTOMER = {"name": "customer_id", "type": "string", "description": "The id of the customer."}
+UNKNOWN = {"code": "NOT_FOUND", "when": "there is no customer with this id"}
+
+PLANS: dict[str, Answers] = {
+    "find_large_orders": {
+        "name": "find_large_orders", "kind": "read", "reads": ["orders"],
+        "purpose": "Find orders whose total is at least an amount, by order id, and say how many there are.",
+        "parameters": [
+            {"name": "min_total", "type": "number", "description": "The least total in EUR.", "required": False}, LIMIT,
+        ],
+        "returns": [
+            {"path": "orders", "type": "array", "description": "The orders."},
+            {"path": "orders[].order_id", "type": "string", "description": "The id."},
+            {"path": "orders[].total", "type": "number", "description": "The total."},
+            {"path": "matches", "type": "integer", "description": "How many orders match, beyond the limit too."},
+        ],
+    },
+    "summarize_customer": {
+        "name": "summarize_customer", "kind": "read", "reads": ["customers", "orders"],
+        "purpose": "Count a customer's orders that are not cancelled and add up their totals, to 2 decimals.",
+        "parameters": [CUSTOMER],
+        "returns": [
+            {"path": "name", "type": "string", "description": "The customer's name."},
+            {"path": "order_count", "type": "integer", "description": "How many orders are not cancelled."},
+            {"path": "spent", "type": "number", "description": "The sum of their totals, 0 if there is none."},
+        ],
+        "refusals": [UNKNOWN],
+    },
+    "cancel_all_pending": {
+        "name": "cancel_all_pending", "kind": "write",
+        "reads": ["customers", "orders"], "writes": ["orders", "products"],
+        "purpose": "Cancel all pending orders of a customer; their units go back to the stock of their products.",
+        "parameters": [CUSTOMER],
+        "returns": [
+            {"path": "customer_id", "type": "string", "description": "The customer."},
+            {"path": "cancelled", "type": "integer", "description": "How many orders were cancelled."},
+        ],
+        "refusals": [
+            UNKNOWN,
+            {"code": "NOTHING_PENDING", "when": "no order of the customer is pending", "document": "returns.md",
+             "quote": "An order can be cancelled while it is pending."},
+        ],
+    },
+}  # fmt: skip
+
+SOURCES = {
+    "find_large_orders": '''"""The tool find_large_orders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def find_large_orders(ctx: Any, *, min_total: float | None = None, limit: int = 20) -> dict[str, Any]:
+    """Find orders whose total is at least an amount."""
+    least = 0 if min_total is None else min_total
+    found = ctx.db.rows(
+        "SELECT order_id, total FROM orders WHERE total >= ? ORDER BY order_id LIMIT ?", (least, limit)
+    )
+    return {"orders": found, "matches": ctx.db.value("SELECT COUNT(*) FROM orders WHERE total >= ?", (least,))}
+''',
+    "summarize_customer": '''"""The tool summarize_customer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def summarize_customer(ctx: Any, *, customer_id: str) -> dict[str, Any]:
+    """Select what a customer spent from the orders that stand."""
+    customer = ctx.db.row("SELECT name FROM customers WHERE customer_id = ?", (customer_id,))
+    if customer is None:
+        return ctx.refuse("NOT_FOUND", f"There is no customer with the id {customer_id!r}.")
+    standing = ctx.db.rows(
+        "WITH mine AS (SELECT status, total FROM orders WHERE customer_id = ?) "
+        "SELECT total FROM mine WHERE status <> 'cancelled'",
+        (customer_id,),
+    )
+    spent = round(sum(order["total"] for order in standing), 2)
+    return {"name": customer["name"], "order_count": len(standing), "spent": spent}
+''',
+    "cancel_all_pending": '''"""The tool cancel_all_pending."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def cancel_all_pending(ctx: Any, *, customer_id: str) -> dict[str, Any]:
+    """Cancel all pending orders of a customer."""
+    if ctx.db.row("SELECT customer_id FROM customers WHERE customer_id = ?", (customer_id,)) is None:
+        return ctx.refuse("NOT_FOUND", f"There is no customer with the id {customer_id!r}.")
+    pending = ctx.db.rows(
+        "SELECT order_id, product_id, quantity FROM orders WHERE customer_id = ? AND status = 'pending'", (customer_id,)
+    )
+    if not pending:
+        return ctx.refuse("NOTHING_PENDING", "No order of this customer is pending.")
+    for order in pending:
+        ctx.db.execute(
+            "UPDATE products SET stock = stock + ? WHERE product_id = ?", (order["quantity"], order["product_id"])
+        )
+        ctx.db.execute("UPDATE orders SET status = 'cancelled' WHERE order_id = ?", (order["order_id"],))
+    return {"customer_id": customer_id, "cancelled": len(pending)}
+''',
+}
+
+_SPENT = "SELECT ROUND(COALESCE(SUM(total), 0), 2)"
+_STANDING = "FROM orders WHERE customer_id = '{}' AND status <> 'cancelled'"
+
+
+def right_tests(name: str, shop: Answers) -> list[Answers]:
+    """Return tests of one of the tools that are right and sharp.
+
+    Args:
+        shop: ids of rows: a customer with pending orders (pending), one without (settled), a product.
+    """
+    unknown = {"name": "unknown_customer", "kind": "refusal", "arguments": {"customer_id": "cus-none"},
+               "error": "NOT_FOUND"}  # fmt: skip
+    if name == "find_large_orders":
+        ids = "SELECT order_id FROM orders WHERE total >= {} ORDER BY order_id LIMIT {}"
+        return [
+            {"name": "all_above", "kind": "normal", "arguments": {"min_total": 300, "limit": 50},
+             "expect": [{"path": "orders[].order_id", "sql": ids.format(300, 50)},
+                        {"path": "matches", "sql": "SELECT COUNT(*) FROM orders WHERE total >= 300"}]},
+            {"name": "exactly_at_one", "kind": "boundary", "arguments": {"min_total": shop["total"], "limit": 50},
+             "expect": [{"path": "orders[].order_id", "sql": ids.format(shop["total"], 50)},
+                        {"path": "matches", "sql": f"SELECT COUNT(*) FROM orders WHERE total >= {shop['total']}"}]},
+            {"name": "all_by_default", "kind": "boundary",
+             "expect": [{"path": "orders[].order_id", "sql": ids.format(0, 20)},
+                        {"path": "matches", "sql": "SELECT COUNT(*) FROM orders"}]},
+            {"name": "no_limit_of_zero", "kind": "refusal", "arguments": {"limit": 0}, "error": "INVALID_ARGUMENTS"},
+        ]  # fmt: skip
+    if name == "summarize_customer":
+        return [
+            *(
+                {"name": f"adds_up_for_{what}", "kind": "normal", "arguments": {"customer_id": shop[what]},
+                 "expect": [
+                     {"path": "spent", "sql": f"{_SPENT} {_STANDING.format(shop[what])}"},
+                     {"path": "order_count", "sql": f"SELECT COUNT(*) {_STANDING.format(shop[what])}"},
+                     {"path": "name", "sql": f"SELECT name FROM customers WHERE customer_id = '{shop[what]}'"}]}
+                for what in ("pending", "settled")
+            ),
+            unknown,
+        ]  # fmt: skip
+    pending = f"FROM orders WHERE customer_id = '{shop['pending']}' AND status = 'pending'"
+    product = f"FROM products WHERE product_id = '{shop['product']}'"
+    back = f"SELECT SUM(quantity) {pending} AND product_id = '{shop['product']}'"
+    arguments = {"customer_id": shop["pending"]}
+    return [
+        {"name": "cancels_all", "kind": "normal", "arguments": arguments,
+         "expect": [{"path": "cancelled", "sql": f"SELECT COUNT(*) {pending}"}],
+         "after": [{"query": f"SELECT COUNT(*) {pending}", "value": 0},
+                   {"query": f"SELECT stock {product}", "sql": f"SELECT stock + ({back}) {product}"},
+                   {"query": "SELECT COUNT(*) FROM orders WHERE status = 'cancelled'",
+                    "sql": f"SELECT COUNT(*) + (SELECT COUNT(*) {pending}) FROM orders WHERE status = 'cancelled'"}]},
+        {"name": "refuses_a_second_time", "kind": "refusal", "arguments": arguments, "error": "NOTHING_PENDING",
+         "setup": [{"tool": "cancel_all_pending", "arguments": arguments}]},
+        {"name": "refuses_without_any", "kind": "refusal", "arguments": {"customer_id": shop["settled"]},
+         "error": "NOTHING_PENDING"},
+        unknown,
+    ]  # fmt: skip
+
+
+def written(name: str, shop: Answers, source: str | None = None, **changes: Any) -> Answers:
+    """Return the coder's answer that writes one of the tools."""
+    plan = PLANS[name]
+    return {
+        "source_code": source or SOURCES[name], "reads": plan.get("reads", []), "writes": plan.get("writes", []),
+        "tests": right_tests(name, shop), **changes,
+    }  # fmt: skip
+
+
+def planned(*names: str, **changes: Any) -> Answers:
+    """Return the coder's answer that plans tools, each with the changes."""
+    return {"tools": [{**copy.deepcopy(PLANS[name]), **changes} for name in names]}
+
+
+def asked_for(body: dict[str, Any]) -> str:
+    """Return the name of the tool that a request's prompt is about: that of the last plan in it."""
+    text = "\n".join(str(message.get("content") or "") for message in body["messages"])
+    return re.findall(r'^ "name": "(\w+)"', text, re.MULTILINE)[-1]
+
+
+def script(shop: Answers, *names: str, **steps: Any) -> dict[str, Any]:
+    """Return a script for `ChatServer` in which both hands are right, but for the steps that are given.
+
+    Args:
+        names: the tools that are planned.
+        steps: plan, write, revise, test, review -> a function of the tool's name, or a list of replies.
+    """
+    usual: dict[str, Callable[[str], Any]] = {
+        "plan": lambda name: planned(*names), "write": lambda name: written(name, shop),
+        "revise": lambda name: written(name, shop), "test": lambda name: {"tests": right_tests(name, shop)},
+        "review": lambda name: {"tests": []},
+    }  # fmt: skip
+    markers = {"plan": PLAN, "write": WRITE, "revise": REVISE, "test": TEST, "review": REVIEW}
+
+    def reply(step: str) -> Any:
+        given = steps.get(step, usual[step])
+        if isinstance(given, list):
+            return [item if isinstance(item, Scripted) else answer(item) for item in given]
+        return lambda body: _scripted(given("" if step == "plan" else asked_for(body)))
+
+    return {markers[step]: reply(step) for step in usual}
+
+
+def _scripted(found: Any) -> Scripted:
+    return found if isinstance(found, Scripted) else answer(json.loads(json.dumps(found)))

@@ -1,0 +1,86 @@
+"""A build with a model for the coder: its tools are committed beside the rules' and shown with who wrote them."""
+
+from __future__ import annotations
+
+import pytest
+from chat_server import ChatServer, status
+from coding_script import script
+from worlds import shop_database, shop_snapshot
+
+from flows.browse import find, listing
+from flows.endings import commit
+from flows.stages import code_tools, put_records
+from schemas.base import canonical_json
+from schemas.settings import Settings
+from schemas.theme import Operation, Theme
+from tasks.coding.snapshot import Reader
+from tasks.store import load_environment, open_store, put_blob, read_dataset
+
+THEME = Theme(
+    theme_id="theme-shop", kind="prd", name="Shop", description="A shop.", terms=("shop",), category_l1="Commerce",
+    operations=(Operation(name="voidPending", description="Give up all open orders at once."),), source_id="s",
+    source_uri="file:///shop.md", source_version="1", source_sha256="0" * 64, licence="MIT",
+)  # fmt: skip
+
+
+@pytest.fixture
+def mined(tmp_path):
+    """The shop as the mining stage leaves it in a store."""
+    uri = f"file://{tmp_path}"
+    store = open_store(uri)
+    return {
+        "env_id": "env-shop", "name": "Shop", "database": put_blob(store, canonical_json(shop_database()).encode()),
+        "snapshot": put_blob(store, shop_snapshot()), "provenance": put_records(uri, []),
+        "sources": put_records(uri, []), "rejections": [], "cost": {},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def customer():
+    with Reader(shop_snapshot()) as reader:
+        rows = reader.rows("SELECT customer_id, status FROM orders ORDER BY order_id")
+    pending = {row["customer_id"] for row in rows if row["status"] == "pending"}
+    ids = {
+        "pending": min(pending),
+        "settled": min(row["customer_id"] for row in rows if row["customer_id"] not in pending),
+    }
+    return {**ids, "product": "", "total": 0}
+
+
+def _model(monkeypatch, server):
+    for role in ("CODER", "TESTER"):
+        monkeypatch.setenv(f"AGENTWORLD_MODEL_{role}", "openai:scripted")
+        monkeypatch.setenv(f"AGENTWORLD_MODEL_{role}_BASE_URL", server.base_url)
+
+
+def test_a_models_tools_are_committed_beside_the_rules(tmp_path, monkeypatch, mined, customer):
+    uri = f"file://{tmp_path}"
+    with ChatServer(script(customer, "summarize_customer")) as server:
+        _model(monkeypatch, server)
+        coded = code_tools(uri, mined, THEME, Settings())
+        paid = len(server.requests)
+        again = code_tools(uri, mined, THEME, Settings())
+        assert len(server.requests) == paid == 3 and "voidPending: Give up all open orders" in server.requests[0].text
+    assert {k: v for k, v in again.items() if k not in ("cost", "made_at")} == {
+        k: v for k, v in coded.items() if k not in ("cost", "made_at")
+    }
+    assert coded["rejections"] == [] and not coded["unfinished"]
+    row = commit(uri, THEME, mined, coded)
+    assert row.state == "accepted" and row.authors == ("openai:scripted", "rules")
+    tools = {tool.name: tool.author for tool in load_environment(open_store(uri), "env-shop").tools}
+    assert tools.pop("summarize_customer") == "openai:scripted" and set(tools.values()) == {"rules"}
+    assert listing(uri, "environments")[0]["authors"] == "openai:scripted rules"
+    shown = next(tool for tool in find(uri, "env-shop")["tools"] if tool["name"] == "summarize_customer")
+    assert shown["author"] == "openai:scripted"
+
+
+def test_a_model_that_does_not_answer_leaves_the_rules_and_is_tried_again(tmp_path, monkeypatch, mined, customer):
+    uri = f"file://{tmp_path}"
+    with ChatServer([status(400)] * 9) as server:
+        _model(monkeypatch, server)
+        coded = code_tools(uri, mined, THEME, Settings())
+    assert coded["unfinished"] and coded["n_tools"] >= 8
+    commit(uri, THEME, mined, coded)
+    told = [(r.stage, r.key, r.gate) for r in read_dataset(open_store(uri), "rejections")]
+    assert told == [("coding", "model tools", "model_unreachable")]
+    assert listing(uri, "environments")[0]["authors"] == "rules"
