@@ -89,9 +89,12 @@ def _run(store_uri: str, settings: Settings, key: str, run_id: str, began: float
     from flows.report import gather, headline
 
     data = gather(store_uri, settings, run_id, outcome["started_at"], outcome["stages"], outcome["missing"])
+    capped = any(rejection.gate == "model_cost" for rejection in data.rejections)
+    if capped:
+        outcome["missing"].append("Models stopped at --max-cost, and rules did the rest: raise it and run again.")
     record = {
         "run_id": run_id,
-        "ok": not outcome["builds"]["failed"],
+        "ok": not outcome["builds"]["failed"] and not capped,
         "unchanged": False,
         "wall_s": round(time.monotonic() - began, 1),
         "rates": headline(data),

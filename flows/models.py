@@ -22,13 +22,13 @@ ALL_CALLS = "agentworld-models"
 
 
 def roles_of(settings: Settings, *, need_keys: bool = True) -> Roles:
-    """Return which models the settings, and the variables AGENTWORLD_MODEL_*, give to which roles.
+    """Return which models the settings (or AGENTWORLD_MODELS) and the variables AGENTWORLD_MODEL_* give to which roles.
 
     Raises:
         Refused: if the configuration cannot be used.
     """
     try:
-        return load_roles(settings.models or None, os.environ, need_keys=need_keys)
+        return load_roles(settings.models or os.environ.get("AGENTWORLD_MODELS"), os.environ, need_keys=need_keys)
     except RolesError as error:
         raise Refused(str(error)) from error
 
