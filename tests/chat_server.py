@@ -10,6 +10,7 @@ these: the first marker that occurs in a request's messages decides, which keeps
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ class Scripted:
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
     silent: bool = False
+    trickles: bool = False
     usage: tuple[int, int] | None = None
     counted: bool = True
 
@@ -108,6 +110,11 @@ def hang() -> Scripted:
     return Scripted(silent=True)
 
 
+def trickle() -> Scripted:
+    """Return a response that goes on for as long as the server is open, a byte at a time."""
+    return Scripted(trickles=True)
+
+
 class ChatServer:
     """The server; `requests` are the completions asked for, `looked` the other paths. Use it in a `with` block."""
 
@@ -146,9 +153,9 @@ class ChatServer:
             return status(400, message=f"the script {marker!r} has only {len(script)} replies")
         return script[number]
 
-    def wait_for_close(self) -> None:
-        """Return when the server is closed."""
-        self._closing.wait(60)
+    def wait_for_close(self, seconds: float = 60) -> bool:
+        """Return when the server is closed, or after a time; say which."""
+        return self._closing.wait(seconds)
 
 
 def _completion(reply: Scripted, seen: Seen) -> dict[str, Any]:
@@ -193,6 +200,15 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
+        def _trickle(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.close_connection = True
+            with contextlib.suppress(OSError):
+                while not server.wait_for_close(0.05):
+                    self.wfile.write(b" ")
+
         def do_GET(self) -> None:
             server.looked.append(self._seen())
             self._send(
@@ -205,6 +221,8 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             if reply.silent:
                 server.wait_for_close()
                 self.close_connection = True
+            elif reply.trickles:
+                self._trickle()
             elif reply.raw is not None:
                 self._send(reply.status, reply.raw, reply.headers)
             elif reply.status != 200:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import email.utils
 import importlib.util
+import queue
 import random
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 LONGEST_WAIT_S = 120.0
 """A Retry-After beyond this ends the call; so do pauses between attempts never grow longer."""
+
+GRACE_S = 0.5
+"""What the timeout of the whole attempt has beyond that of one read, so that the latter can tell more."""
 
 _WORTH_A_TRY = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 T = TypeVar("T")
@@ -67,14 +72,28 @@ def open_model(choice: ModelChoice, key: str) -> BaseChatModel:
 def attempt(call: Callable[[], T], seconds: float) -> T:
     """Call a model once and sort its failure.
 
+    The packages' own timeouts bound each read; one more here bounds the whole, for an endpoint that trickles.
+
     Raises:
         Transient: for timeouts, lost connections, 408, 429 and 5xx.
         ModelError: (model_unreachable) for what another try would not mend, as a wrong key or an unknown model.
     """
+    ended: queue.SimpleQueue[tuple[T | None, Exception | None]] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            ended.put((call(), None))
+        except Exception as error:  # every provider's package has its own kinds
+            ended.put((None, error))
+
+    threading.Thread(target=work, daemon=True).start()
     try:
-        return call()
-    except Exception as error:  # every provider's package has its own kinds
+        result, error = ended.get(timeout=seconds + GRACE_S)
+    except queue.Empty:
+        raise Transient(f"no whole answer within {seconds + GRACE_S:g} s", charged=True) from None
+    if error is not None:
         raise _sorted(error, seconds) from None  # the cause may hold headers
+    return result  # type: ignore[return-value]
 
 
 def _sorted(error: Exception, seconds: float) -> Exception:

@@ -11,7 +11,7 @@ from tasks.store import open_store, write_dataset
 
 COMMANDS = (
     "run", "up", "discover", "build", "rebuild", "synthesize", "train", "arena", "evolve", "audit", "ls", "show",
-    "play", "doctor", "bench", "gc", "serve", "report",
+    "play", "doctor", "bench", "gc", "serve", "report", "estimate",
 )  # fmt: skip
 
 
@@ -50,6 +50,8 @@ def test_help_imports_nothing_heavy(agentworld, surroundings):
         (("discover", "--store", "{tmp}", "--no-embedded"), "name your own with --spec"),
         (("run", "--store", "{tmp}", "--corpus", "{tmp}/absent"), "--corpus {tmp}/absent: there is no such file"),
         (("build", "--store", "{tmp}"), "run `agentworld discover"),
+        (("run", "--store", "{tmp}", "--models", "{tmp}/absent"), "the roles file {tmp}/absent cannot be read"),
+        (("estimate", "--store", "{tmp}", "--models", "{tmp}/absent"), "the roles file {tmp}/absent cannot be read"),
         (("rebuild", "--failed", "--store", "{tmp}"), "run `agentworld discover"),
         (("synthesize", "--store", "{tmp}"), "run `agentworld build"),
         (("train", "--store", "{tmp}"), "run `agentworld build"),

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from chat_server import ChatServer, filtered, hang, no_json, refusal, say, status, truncated
+from chat_server import ChatServer, filtered, hang, no_json, refusal, say, status, trickle, truncated
 from langchain_core.messages import HumanMessage
 from models_example import KEY, gateway_for
 
@@ -122,8 +122,9 @@ def test_a_passing_failure_is_tried_again(store, failure):
     assert read_dataset(store, "model_calls")[0].attempts == 3
 
 
-def test_silence_ends_at_the_timeout_and_counts_at_its_worst(store):
-    with ChatServer([hang(), say("hi", usage=(10, 10))]) as server:
+@pytest.mark.parametrize("endless", [hang(), trickle()])
+def test_silence_ends_at_the_timeout_and_counts_at_its_worst(store, endless):
+    with ChatServer([endless, say("hi", usage=(10, 10))]) as server:
         gateway = gateway_for(server, store, timeout_seconds=0.3, max_cost_usd=1.0)
         assert ask(gateway).content == "hi"
     amounts = sorted(int(key.rpartition("=")[2]) for key in store.list("model_spend/paid/"))
