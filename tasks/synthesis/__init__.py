@@ -9,7 +9,7 @@ from tasks.synthesis.probe import ProbeReport, probe
 from tasks.synthesis.rubric import RubricResult, write_rubrics
 from tasks.synthesis.synthesize import SynthesisResult, oracle_key, synthesize
 
-STAGE_VERSION = "8"
+STAGE_VERSION = "9"
 """Part of the cache key of everything that this stage makes; raise it when its results change."""
 
 __all__ = [

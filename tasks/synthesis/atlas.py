@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from schemas.database import Action, Column, Database, Table
+from schemas.snapshot import SnapshotRefused, check_snapshot
 from schemas.tool import Tool, ToolField
 from tasks.synthesis.senses import complete
 
@@ -22,7 +23,7 @@ class Atlas:
     Rows are read from the snapshot with SQL, so that what a plan expects is computed apart from the tools.
 
     Raises:
-        ValueError: if the snapshot is no SQLite database or lacks a table of the schema.
+        ValueError: if the snapshot is no SQLite database, of a later release, or lacks a table of the schema.
     """
 
     def __init__(self, database: Database, snapshot: bytes, tools: list[Tool] | tuple[Tool, ...]) -> None:
@@ -37,13 +38,14 @@ class Atlas:
         self.connection = sqlite3.connect(":memory:")
         self.connection.row_factory = sqlite3.Row
         try:
+            check_snapshot(snapshot)
             self.connection.deserialize(snapshot)
             self.rows: dict[str, list[Row]] = {
                 table.name: [dict(row) for row in self.connection.execute(_select_all(table, database.files))]
                 for table in database.tables
             }
             self._documents: list[tuple[str, str, str, str]] = _read_documents(self.connection)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, SnapshotRefused) as error:
             raise ValueError(f"environment {database.env_id}: the snapshot cannot be read: {error}") from error
 
     @cached_property

@@ -82,6 +82,8 @@ def _other_state(candidate: Candidate, run: Run) -> str:
 def _same(found: Any, value: Any) -> bool:
     if isinstance(found, (int, float)) and isinstance(value, (int, float)):
         return abs(found - value) <= CENT
+    if isinstance(found, str) and isinstance(value, int):
+        return found == str(value)  # a foreign tool may show the numbers of a text file as they stand there
     return bool(found == value)
 
 

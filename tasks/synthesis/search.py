@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas.task import AgentTask, Call
+from tasks.dialogue import ASK_USER, rule_user
 from tasks.environment import verify
 from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.draft import renumber
 from tasks.synthesis.gates import is_grounded, numbers_in, scalars
 from tasks.synthesis.replay import Bench, Run
+from tasks.synthesis.search_ask import Question, questions_of
 from tasks.synthesis.search_bound import least_calls
 from tasks.synthesis.search_cover import Move, cover
 from tasks.synthesis.search_needs import Needs, needs_of
 from tasks.synthesis.search_pool import Lookout, everything
-from tasks.synthesis.sight import Sight
+from tasks.synthesis.sight import Listing, Sight
 
 HALF = 0.5
 """A solution of less than this share of the oracle's calls makes the oracle's length a wrong label."""
@@ -55,13 +57,16 @@ class ShorterSearch:
         """Return the shortest solution found for a task whose oracle's episode is `run`.
 
         The reads considered are those of `Lookout.pool` and the oracle's own, before all writes or after all of them;
-        writes are the oracle's, in its order. An episode counts if every argument comes from the prompt, the schema or
-        an earlier observation, if it has shown every fact that the oracle's answer follows from (a filter that lists
-        all rows shows every statistic about them), and if the real verifier gives it full reward.
+        writes are the oracle's, in its order; questions to the user are the oracle's, each once what it must follow has
+        been told. An episode counts if every argument comes from the prompt, the schema, a reply or an earlier
+        observation, if it has shown every fact that the oracle's answer follows from (a filter that lists all rows
+        shows every statistic about them), if the user has told all that the oracle asks for, and if the real verifier
+        gives it full reward.
         """
-        oracle_calls, least = len(run.steps), least_calls(self.atlas, run.changes, task.prompt)
-        if least >= oracle_calls or any(step.tool not in self.atlas.tools for step in run.steps):
-            return Shortest((), oracle_calls, least, least >= oracle_calls)  # nobody can be asked here
+        oracle_calls = len(run.steps)
+        least = least_calls(self.atlas, run.changes, task.prompt) + (task.user is not None)
+        if least >= oracle_calls:
+            return Shortest((), oracle_calls, least, True)
         needs = needs_of(self.atlas, task.oracle, run)
         plan = _Plan(self, task, run, needs)
         calls, exhausted = plan.solve(oracle_calls)
@@ -73,9 +78,25 @@ class ShorterSearch:
 
     def _holds(self, task: AgentTask, run: Run, needs: Needs, calls: Sequence[Call]) -> bool:
         """Run a solution in the sandbox; say whether it is grounded and the verifier gives it full reward."""
-        outcome = self.bench.batch([calls])[0]
-        numbers, seen = numbers_in(task.prompt), set[Any]()
-        for step in outcome.steps:
+        tools = [number for number, call in enumerate(calls) if call.tool != ASK_USER]
+        places = {number: place for place, number in enumerate(tools)}
+        plain = [Call(tool=calls[n].tool, arguments=renumber(calls[n].arguments, places)) for n in tools]
+        outcome = self.bench.batch([plain])[0]
+        numbers, seen, user = numbers_in(task.prompt), set[Any](), rule_user(task, 0)
+        facts = {fact.says: fact for fact in task.user.facts} if task.user is not None else {}
+        steps = iter(outcome.steps)
+        for call in calls:
+            if call.tool == ASK_USER:
+                reply = user.reply(call.arguments["question"]) if user is not None else ""
+                if reply not in facts:
+                    return False
+                question = Question(call, reply, facts[reply])
+                numbers |= question.numbers
+                seen |= question.texts
+                continue
+            step = next(steps, None)
+            if step is None:
+                return False
             tool = self.atlas.tools[step.tool]
             for name, argument in step.arguments.items():
                 free = name in everything(tool).arguments
@@ -95,9 +116,13 @@ class _Plan:
     def __init__(self, search: ShorterSearch, task: AgentTask, run: Run, needs: Needs) -> None:
         self.atlas, self.bench, self.task, self.run, self.needs = search.atlas, search.bench, task, run, needs
         own = [
-            Call(tool=step.tool, arguments=step.arguments) for n, step in enumerate(run.steps) if n not in needs.places
+            Call(tool=step.tool, arguments=step.arguments)
+            for n, step in enumerate(run.steps)
+            if n not in needs.places and step.tool != ASK_USER
         ]
-        pool = [*search.lookout.pool(task.prompt, task.tools, needs.keys), *search.lookout.look(own)]
+        self.questions = questions_of(task, run)
+        told = "\n".join([task.prompt, *(question.reply for question in self.questions)])
+        pool = [*search.lookout.pool(told, task.tools, needs.keys), *search.lookout.look(own)]
         self.early = [sight for sight in pool if not sight.refused]
         self.written = [
             Sight(call, self.atlas.tools[call.tool], run.steps[n].observation)
@@ -146,22 +171,34 @@ class _Plan:
     def solve(self, most: int) -> tuple[tuple[Call, ...] | None, bool]:
         """Return fewer than `most` calls, None if none were found, and whether the search was exhausted."""
         early = [Move(n, self._mask(self._open(s.call)), self._shown(s)) for n, s in enumerate(self.early)]
+        asked = [self._asked(n, place) for place, n in enumerate(range(len(early), len(early) + len(self.questions)))]
         late = [
             Move(n, self._mask(self._open(s.call)), self._shown(s), late=True)
-            for n, s in enumerate(self.late, len(early))
+            for n, s in enumerate(self.late, len(early) + len(asked))
         ]
         writes = [
             Move(n, self._mask(self._open(s.call)), self._shown(s), write=number)
-            for number, (n, s) in enumerate(enumerate(self.written, len(early) + len(late)))
+            for number, (n, s) in enumerate(enumerate(self.written, len(early) + len(asked) + len(late)))
         ]
-        goal = ((1 << len(self.needs.facts)) - 1) << len(self.values)
+        goal = ((1 << len(self.needs.facts) + len(asked)) - 1) << len(self.values)
         for move in writes:
             goal |= move.requires
-        found = cover([*early, *late], writes, goal, most)
+        found = cover([*early, *asked, *late], writes, goal, most)
         return None if found.moves is None else self._calls(found.moves), found.exhausted
 
+    def _asked(self, name: int, place: int) -> Move:
+        """Return the move that asks a question: it follows those whose facts must have been told, and, where the user
+        wants to hear a count, the lists that it can be read off."""
+        question, first = self.questions[place], len(self.values) + len(self.needs.facts)
+        requires = sum(1 << first + n for n, other in enumerate(self.questions) if question.follows(other))
+        if question.fact.mentions:
+            lists = (n for n, need in enumerate(self.needs.facts, len(self.values)) if isinstance(need, Listing))
+            requires |= sum(1 << n for n in lists)
+        provides = 1 << first + place
+        return Move(name, requires, provides | self._mask(v for v in self.values if question.tells(v)))
+
     def _calls(self, moves: Sequence[Move]) -> tuple[Call, ...]:
-        sights = [*self.early, *self.late, *self.written]
+        sights = [*self.early, *self.questions, *self.late, *self.written]
         numbers = {self.needs.places[m.write]: n for n, m in enumerate(moves) if m.write is not None}
         return tuple(
             Call(tool=sights[m.name].call.tool, arguments=renumber(sights[m.name].call.arguments, numbers))

@@ -9,6 +9,7 @@ from typing import Any
 from schemas.episode import Step
 from schemas.task import Call, Oracle
 from schemas.tool import Tool
+from tasks.dialogue import ASK_USER
 from tasks.environment import UnresolvedReference, resolve_references
 from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.draft import references
@@ -42,9 +43,9 @@ def needs_of(atlas: Atlas, oracle: Oracle, run: Run) -> Needs:
     needs the row that it was for.
     """
     trace = trace_calls(run.steps, run.changes)
-    places = tuple(n for n, step in enumerate(run.steps) if atlas.tools[step.tool].writes)
+    places = tuple(n for n, step in enumerate(run.steps) if step.tool != ASK_USER and atlas.tools[step.tool].writes)
     facts = _script_needs(atlas, oracle, run) if oracle.script else _chain_needs(atlas, oracle, run)
-    keys = [v for step in run.steps for v in scalars(step.arguments) if isinstance(v, str) and len(v) > 1]
+    keys = [v for step in run.tool_steps for v in scalars(step.arguments) if isinstance(v, str) and len(v) > 1]
     keys += [fact.cells[0][1] for fact in facts if isinstance(fact, Fact) and fact.cells]
     return Needs(tuple(dict.fromkeys(facts)), tuple(trace[n] for n in places), places, tuple(dict.fromkeys(keys)))
 
@@ -108,6 +109,8 @@ def _script_needs(atlas: Atlas, oracle: Oracle, run: Run) -> list[Need]:
     named = {name for pair in _COLUMN.findall(oracle.script) for name in pair if name}
     needs: list[Need] = []
     for number, step in enumerate(run.steps):
+        if step.tool == ASK_USER:
+            continue  # what the user tells is no row
         tool = atlas.tools[step.tool]
         if tool.writes or "error" in step.observation:
             continue

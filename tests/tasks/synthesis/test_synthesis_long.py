@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from worlds import shop_database, shop_snapshot, shop_tools
 
-from schemas.task import AgentTask
+from schemas.task import AgentTask, Call, Fact, Oracle
 from tasks.dialogue import ASK_USER
 from tasks.environment import EnvironmentImage, verify
 from tasks.sandbox import SandboxWorker
@@ -20,7 +20,9 @@ from tasks.synthesis.families.kit import Kit, find_links
 from tasks.synthesis.long.build import LEAST, LONG_FAMILIES, MOST, candidate_of, draw
 from tasks.synthesis.long.desk import Desk
 from tasks.synthesis.prompt import Speaker
-from tasks.synthesis.replay import execute
+from tasks.synthesis.replay import Bench, execute
+from tasks.synthesis.search import ShorterSearch
+from tasks.synthesis.search_ask import Question
 
 DATABASE, SNAPSHOT, TOOLS = shop_database(), shop_snapshot(), shop_tools()
 ID = re.compile(r"\b[a-z]{2,4}-[a-z0-9]{5,6}\b")
@@ -74,6 +76,35 @@ def test_tasks_with_a_user_need_the_user(talking: list[AgentTask]) -> None:
             assert not verify(task.verifier, silent.answer, silent.changes).success
             for fact in task.user.facts:
                 assert not [value for value in re.findall(r'"([^"]+)"', fact.says) if f'"{value}"' in task.prompt]
+
+
+def test_shorter_solutions_are_searched_for_where_a_user_must_be_asked(talking: list[AgentTask]) -> None:
+    atlas = Atlas(DATABASE, SNAPSHOT, TOOLS)
+    with Bench(EnvironmentImage.of(DATABASE, list(TOOLS), SNAPSHOT)) as bench:
+        search = ShorterSearch(bench, atlas)
+        reader = next(tool.name for tool in TOOLS if not tool.writes and not tool.parameters.get("required"))
+        padding = f"\n    for _ in range(9):\n        call({reader!r})\n"
+        for task in talking:
+            assert 1 < task.least_calls <= task.shortest_found <= task.oracle_calls and task.length
+            start = task.oracle.script.index("def solve(call):") + len("def solve(call):")
+            script = task.oracle.script[:start] + padding + task.oracle.script[start:]
+            run = bench.execute(Oracle(script=script), user=task.user)
+            assert not run.error and len(run.steps) == task.oracle_calls + 9
+            shortest = search.search(task, run)
+            assert shortest.found < len(run.steps) - 5 and len(shortest.calls) == shortest.found
+            asked = [call.arguments["question"] for call in shortest.calls if call.tool == ASK_USER]
+            assert len(set(asked)) == len(asked) == len(task.user.facts), "each fact is asked for, and once"
+
+
+def test_a_question_that_the_user_answers_only_after_another_comes_after_it() -> None:
+    first, second = (
+        Fact(topic="ceiling", says="It is 5."),
+        Fact(topic="city", says='It is "Ghent".', after=("ceiling",)),
+    )
+    asked = [Question(Call(tool=ASK_USER, arguments={"question": f.topic}), f.says, f) for f in (first, second)]
+    assert asked[1].follows(asked[0]) and not asked[0].follows(asked[1])
+    assert asked[0].tells(5) and asked[0].tells(5.0) and not asked[0].tells("5") and not asked[0].tells(True)
+    assert asked[1].tells("Ghent") and not asked[1].tells("Cork")
 
 
 def test_what_a_policy_may_call_is_what_the_oracle_calls(talking: list[AgentTask]) -> None:
