@@ -15,6 +15,7 @@ from flows.discover import theme_hash
 from flows.runtime import cache_key, compute, stored, workers
 from flows.synthesize import fingerprint, seen_tasks, world_hash
 from schemas.base import canonical_json, content_hash
+from schemas.environment import Rejection
 from schemas.episode import Trajectory
 from schemas.task import AgentTask
 from schemas.theme import Theme
@@ -171,11 +172,14 @@ def run_practice(
             seen = content_hash(sorted(withheld_tasks(store_uri, job.env_id)))
             origin = origins.get(rows[job.env_id].theme_id, "") if job.variant else ""
             futures.append(work.submit(store_uri, job, world_hash(rows[job.env_id]), seen, origin, seed, corpus))
-        for future in futures:
+        for job, future in zip(jobs, futures, strict=True):
             try:
                 results.append(future.result())
-            except Exception:  # Prefect has its trace; training goes on with the others
+            except Exception as error:  # recorded; training goes on with the others
                 broken += 1
+                reason = f"{type(error).__name__}: {error}".splitlines()[0][:500]
+                row = Rejection(stage="training", key=job.key, gate="failed", reason=reason, env_id=job.env_id)
+                write_dataset(open_store(store_uri), "rejections", f"practice-{job.key.replace('/', '-')}", [row])
             note = f"{sum(r['episodes'] for r in results)} episodes" + (f", {broken} jobs failed" if broken else "")
             advance(1, note)
     if not results:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schemas.database import Database
+from schemas.snapshot import check_snapshot
 from tasks.coding.words import identifier
 
 State = dict[str, dict[Any, dict[str, Any]]]
@@ -17,10 +18,11 @@ class Reader:
     """A private in-memory copy of a snapshot for queries. Close it, or use it as a context manager.
 
     Raises:
-        sqlite3.DatabaseError: on the first query, if the bytes are no SQLite file.
+        SnapshotRefused: if the bytes are no SQLite file, or of a later release.
     """
 
     def __init__(self, snapshot: bytes) -> None:
+        check_snapshot(snapshot)
         self._connection = sqlite3.connect(":memory:")
         self._connection.deserialize(snapshot)
         self._connection.execute("PRAGMA query_only = 1")

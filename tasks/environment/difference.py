@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from schemas.base import canonical_json
+from schemas.snapshot import SNAPSHOT_VERSION
 from schemas.task import Change
 from tasks.environment.rows import StateError, TableDifference
 from tasks.environment.runtime.tables import quote, read_tables
-from tasks.environment.snapshot import SNAPSHOT_VERSION
 
 _INSTRUCTIONS_A_LOOK, _LOOKS, _INSTRUCTIONS_A_BYTE = 1_000_000, 20, 20
 _BROKEN = (sqlite3.Error, OverflowError, MemoryError)

@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemas.database import Column, Database, Document, Table
+from schemas.snapshot import SNAPSHOT_VERSION
 from tasks.environment.runtime.tables import quote
-
-SNAPSHOT_VERSION = 1
-"""The layout of snapshots that this release writes and reads, kept as SQLite's user_version; earlier ones had 0."""
 
 _SQL_TYPES = {
     "integer": "INTEGER",

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemas.snapshot import SnapshotRefused, check_snapshot
 from tasks.environment import Differ, EnvironmentImage, StateError, own_modules
 from tasks.sandbox.child import Child
 from tasks.sandbox.errors import SandboxError
@@ -134,6 +135,10 @@ class Sandbox:
         return loaded
 
     def _load(self, image: EnvironmentImage) -> Loaded:
+        try:
+            check_snapshot(image.snapshot)
+        except SnapshotRefused as error:
+            raise SandboxError("start", f"environment {image.env_id!r}: {error}") from error
         header = json.dumps({**image.header, "own_modules": own_modules(image.snapshot)}).encode()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         payload = memory_file(struct.pack("<I", len(header)) + header + image.snapshot)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from schemas.base import canonical_json, content_hash
 from schemas.database import Database
 from schemas.environment import Environment
+from schemas.snapshot import SnapshotRefused, check_snapshot
 from schemas.theme import Provenance, Source
 from schemas.tool import Tool, ToolTest
 from tasks.store.blobs import get_blob, put_blob
@@ -73,10 +74,10 @@ def environment_rows(store: Store, state: str | None = None) -> list[Environment
 
 
 def load_environment(store: Store, env_id: str) -> StoredEnvironment:
-    """Load an accepted environment and check its hashes.
+    """Load an accepted environment and check its hashes and its snapshot's layout.
 
     Raises:
-        StoreError: if it is unknown, was not accepted, or what it names is missing or damaged.
+        StoreError: if it is unknown, was not accepted, or what it names is missing, damaged or of a later release.
     """
     if env_id not in list_keys(store, "environments"):
         raise StoreError(f"no environment {env_id!r} in {store.uri}: `agentworld ls` shows those that are there")
@@ -87,4 +88,9 @@ def load_environment(store: Store, env_id: str) -> StoredEnvironment:
     if tools_hash(tools) != row.tools_sha256:
         raise StoreError(f"the tools of {env_id!r} are not those that its row names: rebuild it")
     database = Database.model_validate_json(get_blob(store, row.database_sha256))
-    return StoredEnvironment(row, database, tools, get_blob(store, row.snapshot_sha256))
+    snapshot = get_blob(store, row.snapshot_sha256)
+    try:
+        check_snapshot(snapshot, database.snapshot_sha256)
+    except SnapshotRefused as error:
+        raise StoreError(f"environment {env_id!r} in {store.uri}: {error}") from error
+    return StoredEnvironment(row, database, tools, snapshot)

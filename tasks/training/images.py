@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from schemas.base import canonical_json
+from schemas.base import canonical_json, content_hash
+from schemas.snapshot import check_snapshot
 from schemas.task import AgentTask
 from tasks.environment import EnvironmentImage
 from tasks.training.examples import write_whole
@@ -21,18 +22,24 @@ def save_images(images: Iterable[EnvironmentImage], workdir: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for image in images:
         write_whole(folder / f"{image.env_id}.sqlite", image.snapshot)
-        plain = {name: getattr(image, name) for name in _PLAIN}
+        plain = {name: getattr(image, name) for name in _PLAIN} | {"snapshot_sha256": content_hash(image.snapshot)}
         write_whole(folder / f"{image.env_id}.json", canonical_json(plain).encode())
 
 
 def load_images(workdir: Path) -> dict[str, EnvironmentImage]:
-    """Return the images that `save_images` wrote, by env_id."""
+    """Return the images that `save_images` wrote, by env_id.
+
+    Raises:
+        SnapshotRefused: if a snapshot is not the one that was written.
+    """
     images = {}
     for path in sorted((workdir / "images").glob("*.json")):
         plain = json.loads(path.read_bytes())
         for name in ("log_tables", "writes"):
             plain[name] = None if plain[name] is None else tuple(plain[name])
-        images[plain["env_id"]] = EnvironmentImage(snapshot=path.with_suffix(".sqlite").read_bytes(), **plain)
+        snapshot = path.with_suffix(".sqlite").read_bytes()
+        check_snapshot(snapshot, plain.pop("snapshot_sha256"))
+        images[plain["env_id"]] = EnvironmentImage(snapshot=snapshot, **plain)
     return images
 
 

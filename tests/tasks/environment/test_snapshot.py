@@ -8,6 +8,7 @@ import pytest
 from worlds import shop_database, shop_rows, shop_snapshot, shop_tools
 
 from schemas.database import Column, Document
+from tasks.coding.snapshot import Reader
 from tasks.environment import (
     Differ,
     EnvironmentImage,
@@ -19,6 +20,7 @@ from tasks.environment import (
     state_hash,
 )
 from tasks.sandbox import SandboxError, SandboxWorker
+from tasks.synthesis.atlas import Atlas
 
 DATABASE = shop_database()
 
@@ -116,6 +118,9 @@ def test_a_snapshot_of_a_later_layout_is_refused_by_all_that_read_one():
             read(later)
     with SandboxWorker() as worker, pytest.raises(SandboxError, match="start: .*env-shop.*layout 99"):
         worker.load(EnvironmentImage.of(DATABASE, shop_tools(), later))
+    for reader in (lambda: Reader(later), lambda: Atlas(DATABASE, later, shop_tools())):
+        with pytest.raises(ValueError, match=r"layout 99.* up to 1: install a later"):
+            reader()
 
 
 def test_equal_worlds_hash_equal_whatever_the_order_of_rows():

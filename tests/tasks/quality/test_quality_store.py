@@ -80,7 +80,7 @@ def test_damage_is_quarantined_with_its_reason(damaged):
     assert set(found) == {"env-lost", "env-swapped", "env-rotten"}
     assert "no object" in found["env-lost"]
     assert "are not those that its row names" in found["env-swapped"]
-    assert "its snapshot is" in found["env-rotten"]
+    assert "the snapshot's content hashes to" in found["env-rotten"]
     sources = pl.read_parquet(io.BytesIO(store.get("quarantine/sources.parquet")))
     found = dict(zip(sources["part"], sources["reasons"], strict=True))
     assert "no readable Parquet file" in found["broken"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import polars as pl
 import pytest
 
@@ -40,6 +42,16 @@ TASK = AgentTask(
 )
 
 
+def _snapshot(layout: int = 1) -> bytes:
+    with sqlite3.connect(":memory:", isolation_level=None) as connection:
+        connection.execute(f"PRAGMA user_version = {layout}")
+        connection.execute("CREATE TABLE things (id INTEGER PRIMARY KEY)")
+        return connection.serialize()
+
+
+SNAPSHOT = _snapshot()
+
+
 @pytest.fixture
 def store(tmp_path):
     return open_store(str(tmp_path / "store"))
@@ -75,18 +87,33 @@ def _environment(store) -> Environment:
     database = Database(env_id="e1", theme_id="t", name="n", description="", tables=(table,),
                         start_time="2026-01-01T00:00:00", snapshot_sha256="")  # fmt: skip
     row = Environment(env_id="e1", theme_id="t", name="n", state="accepted")
-    return commit_environment(store, row, database, b"snapshot", [tool], [], [], [])
+    return commit_environment(store, row, database, SNAPSHOT, [tool], [], [], [])
 
 
 def test_an_environment_is_committed_loaded_and_checked(store):
     row = _environment(store)
     loaded = load_environment(store, "e1")
-    assert loaded.environment == row and loaded.snapshot == b"snapshot" and row.n_rows == 2
+    assert loaded.environment == row and loaded.snapshot == SNAPSHOT and row.n_rows == 2
     write_dataset(store, "tools", "e1", [])
     with pytest.raises(StoreError, match="not those that its row names"):
         load_environment(store, "e1")
     with pytest.raises(StoreError, match="no environment 'e2'"):
         load_environment(store, "e2")
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "named", "said"),
+    [(_snapshot(7), "", "layout 7, this release reads layouts up to 1"), (b"no database", "", "is no SQLite file"),
+     (SNAPSHOT, "0" * 64, "not to 0000")],
+    ids=["newer", "not_sqlite", "other_hash"],
+)  # fmt: skip
+def test_a_snapshot_that_cannot_be_trusted_is_one_error_wherever_it_is_read(store, snapshot, named, said):
+    row = _environment(store)
+    (database, tools) = (load_environment(store, "e1").database, read_dataset(store, "tools", "e1"))
+    database = database.model_copy(update={"snapshot_sha256": named})
+    commit_environment(store, row, database, snapshot, tools, [], [], [])
+    with pytest.raises(StoreError, match=f"environment 'e1' in .*{said}"):
+        load_environment(store, "e1")
 
 
 def test_a_failed_environment_is_not_loaded(store):
