@@ -19,6 +19,7 @@ from flows.releases import read_worlds
 from flows.runtime import cache_key, compute, default_store, run_name, workers
 from schemas.base import content_hash
 from schemas.environment import Environment, Rejection
+from schemas.task import AgentTask
 from schemas.theme import Operation, Source, Theme
 from tasks.store import commit_environment, open_store, write_dataset
 
@@ -89,7 +90,7 @@ def convert(store_uri: str, world: ForeignWorld, options: ImportOptions) -> dict
         "questions": len(done.questions),
         "questions_usable": sum(question.usable for question in done.questions),
         "probes": done.probes,
-        **{"chains": 0, "mean_calls": 0.0, "candidates": 0, **chains},
+        **{"chains": 0, "mean_calls": 0.0, "candidates": 0, "own_tasks": 0, "own_tasks_left_out": {}, **chains},
     }
 
 
@@ -142,24 +143,34 @@ def _commit(store_uri: str, done: Imported, sandbox: str) -> Environment:
 
 
 def _chains(store_uri: str, done: Imported, worker: Any, options: ImportOptions) -> dict[str, Any]:
-    """Synthesise verified chains by the same pipeline as for native environments; tasks of benchmarks are for tests."""
+    """Synthesise verified chains by the same pipeline as for native environments; a benchmark's own tasks come first,
+    and all of its tasks are for measuring."""
+    from tasks.imports import reference_tasks
     from tasks.synthesis import synthesize
 
-    if done.database is None or not options.chains:
+    if done.database is None:
         return {}
     store, use = open_store(store_uri), "test" if done.test_only else "imported"
-    result = synthesize(
-        done.database, done.snapshot, done.tools, seed=options.seed, n=options.chains, kinds=("graph",),
-        min_calls=options.min_calls, lengths=CHAIN_LENGTHS, worker=worker,
-    )  # fmt: skip
-    tasks = [task_.model_copy(update={"split": use}) for task_ in result.tasks]
-    write_dataset(store, "agent_tasks", f"{use}/{done.database.env_id}", tasks)
-    write_dataset(store, "rejections", f"tasks-{use}-{done.database.env_id}", result.rejections)
-    calls = [task_.oracle_calls for task_ in tasks]
+    own, left_out = reference_tasks(done, worker, options.seed) if done.world.origin == "tau2" else ((), ())
+    chains: list[AgentTask] = []
+    rejections, candidates = list(left_out), 0
+    if options.chains:
+        result = synthesize(
+            done.database, done.snapshot, done.tools, seed=options.seed, n=options.chains, kinds=("graph",),
+            min_calls=options.min_calls, lengths=CHAIN_LENGTHS, worker=worker,
+        )  # fmt: skip
+        chains = [task_.model_copy(update={"split": use}) for task_ in result.tasks]
+        rejections += result.rejections
+        candidates = result.stats["candidates"]
+    write_dataset(store, "agent_tasks", f"{use}/{done.database.env_id}", [*own, *chains])
+    write_dataset(store, "rejections", f"tasks-{use}-{done.database.env_id}", rejections)
+    calls = [task_.oracle_calls for task_ in chains]
     return {
-        "chains": len(tasks),
+        "chains": len(chains),
         "mean_calls": round(fmean(calls), 2) if calls else 0.0,
-        "candidates": result.stats["candidates"],
+        "candidates": candidates,
+        "own_tasks": len(own),
+        "own_tasks_left_out": dict(sorted(Counter(row.gate for row in left_out).items())),
     }
 
 
@@ -224,6 +235,9 @@ def table_lines(results: Sequence[dict[str, Any]]) -> list[str]:
         )
         if r["reason"]:
             lines.append(f"    {r['reason']}")
+        if r.get("own_tasks") or r.get("own_tasks_left_out"):
+            left_out = ", ".join(f"{name} {count}" for name, count in r["own_tasks_left_out"].items()) or "none"
+            lines.append(f"    {r['own_tasks']} of its own tasks execute; left out: {left_out}")
     accepted = [r for r in results if r["state"] == "accepted"]
     yielding = [r for r in accepted if r["chains"]]
     calls = [r["mean_calls"] * r["chains"] for r in yielding]

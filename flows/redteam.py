@@ -18,12 +18,13 @@ APART = ("practice", "rubric")
 
 
 def attack_environment(store_uri: str, env_id: str, uses: list[str], seed: int) -> dict[str, Any]:
-    """Attack an environment's tasks of the given uses, write the survivors and return the counts."""
+    """Attack an environment's tasks of the given uses, write the survivors and return the counts. A benchmark's own
+    tasks, which nobody has attacked yet, are left as they are."""
     from tasks.synthesis import probe
 
     store = open_store(store_uri)
     world = load_environment(store, env_id)
-    tasks_ = [task_ for task_ in tasks_of(store_uri, *uses) if task_.env_id == env_id]
+    tasks_ = [task_ for task_ in tasks_of(store_uri, *uses) if task_.env_id == env_id and task_.mutants]
     report = probe(world.database, world.snapshot, world.tools, tasks_, seed=seed)
     write_dataset(store, "survivors", f"probe/{env_id}", report.survivors)
     return {"env_id": env_id, **asdict(report), "survivors": len(report.survivors)}

@@ -24,6 +24,7 @@ Fault = Literal[
     "missing_part",
     "unreadable_file",
     "uncovered_parameter",
+    "fixed_parameter",
     "baked_value",
     "unknown_tool",
     "chain_fails",

@@ -262,7 +262,34 @@ TASKS = [
 ]
 
 
-def write_domain(folder: Path, flat: bool = False) -> Path:
+def asked(number: int, *actions: tuple[str, dict], said: str = "Please help.", **others: object) -> dict:
+    """Return a task; `others` are its initial_state and further criteria."""
+    criteria = {"actions": [{"name": name, "arguments": arguments} for name, arguments in actions]}
+    row = {
+        "id": str(number),
+        "user_scenario": {"instructions": {"reason_for_call": said, "known_info": "You are Cem."}},
+    }
+    return {**row, "initial_state": others.pop("initial_state", None), "evaluation_criteria": {**criteria, **others}}
+
+
+_CANCEL = ("cancel_pending_order", {"order_id": "B-004", "reason": "changed my mind"})
+MORE_TASKS = [
+    *TASKS,
+    asked(1, ("list_cakes", {"size": "small"}), communicate_info=["Lemon", "13.5"]),
+    asked(2, ("order_cakes", {"customer_id": "c3", "lines": [{"cake_id": "k5", "quantity": 2}]})),
+    asked(3, _CANCEL, initial_state={"initialization_actions": [{"env_type": "user", "func_name": "break_oven"}]}),
+    asked(4, _CANCEL, env_assertions=[{"func_name": "assert_oven", "arguments": {}}]),
+    asked(5, _CANCEL, reward_basis=["DB", "NL_ASSERTION"], nl_assertions=["The agent is polite."]),
+    asked(6, ("refund_order", {"order_id": "B-004"})),
+    asked(7, ("cancel_pending_order", {"order_id": "B-005", "reason": "it is baked already"})),
+    asked(8),
+    asked(9, ("get_order_details", {"order_id": "B-004"}), communicate_info=["seventeen"]),
+    asked(10, ("get_order_details", {"order_id": "B-004"})),
+]
+"""One task for each way in which it may be taken or left out."""
+
+
+def write_domain(folder: Path, flat: bool = False, tasks: list = TASKS) -> Path:
     """Write the domain as in the benchmark's repository, or with all its files in one folder."""
     code = folder / "bakery" if flat else folder / "src" / "tau2" / "domains" / "bakery"
     data = folder / "bakery" if flat else folder / "data" / "tau2" / "domains" / "bakery"
@@ -272,6 +299,6 @@ def write_domain(folder: Path, flat: bool = False) -> Path:
         (code / f"{name}.py").write_text(text)
     (data / "db.json").write_text(json.dumps(database(), indent=2))
     (data / "policy.md").write_text("# Bakery policy\n\nOnly pending orders can be cancelled.\n")
-    (data / "tasks.json").write_text(json.dumps(TASKS))
+    (data / "tasks.json").write_text(json.dumps(tasks))
     (folder / "LICENSE").write_text("MIT License\n\nPermission is hereby granted, free of charge, to any person ...\n")
     return folder

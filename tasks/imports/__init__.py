@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tasks.imports.agent_world import read_release
-from tasks.imports.convert import Imported, import_world
+from tasks.imports.convert import import_world
+from tasks.imports.outcome import Imported
+from tasks.imports.reference import reference_tasks
 from tasks.imports.tau2 import read_domains
 from tasks.imports.world import ForeignTool, ForeignWorld, ImportFailed, Question
 
-STAGE_VERSION = "1"
+STAGE_VERSION = "2"
 
 __all__ = [
     "STAGE_VERSION",
@@ -19,4 +21,5 @@ __all__ = [
     "import_world",
     "read_domains",
     "read_release",
+    "reference_tasks",
 ]

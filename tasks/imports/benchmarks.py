@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tasks.environment.runtime.files.entry import folded
+from tasks.imports.values import Data
 from tasks.imports.world import ForeignWorld
 
 _MANY_IDS = 5
@@ -192,3 +193,14 @@ def benchmark_of(world: ForeignWorld, fields: Mapping[str, Iterable[str]]) -> tu
         if score > best[0]:
             best = (score, mark.name, {"tools": shared, "tables": whole, "classes": named, "ids": sorted(ids)[:5]})
     return (best[1], best[2]) if best[0] >= _SHARE else ("", {})
+
+
+def field_names(world: ForeignWorld, table: str, data: Data) -> set[str]:
+    """Return the names of a table's columns and of all that stands in its records."""
+    found = {column.name for column in data.table(table).columns}
+    found |= {column.description.partition(".")[0] for column in data.table(table).columns if column.description}
+    for other in data.tables:
+        if any(column.references.partition(".")[0] == table for column in other.columns):
+            found.add(other.name)
+            found.add(other.name.removeprefix(f"{table.rstrip('s')}_"))
+    return found

@@ -158,3 +158,11 @@ def _label(spec: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> str:
 
 def _with_label(columns: Sequence[Column], label: str) -> list[Column]:
     return [c.model_copy(update={"role": "label"}) if c.name == label and not c.references else c for c in columns]
+
+
+def owners_of(layout: Mapping[str, Any]) -> dict[str, str]:
+    """Return the path of the file that each table of a layout is kept in."""
+    owners = {}
+    for file in layout["files"]:
+        owners.update({spec["name"]: file["path"] for spec in specs_of({"files": [file]})})
+    return owners

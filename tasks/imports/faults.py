@@ -9,9 +9,10 @@ from typing import Any
 
 from schemas.imports import Fault
 from schemas.task import Change
+from tasks.imports.literals import schema_types
 from tasks.imports.observe import lists, objects
 from tasks.imports.probe import Probe, Prober, ToolProbes
-from tasks.imports.values import Data, schema_types
+from tasks.imports.values import Data
 from tasks.imports.verbs import LOG_NAMES, sounds_reading, sounds_writing, verb
 
 _MISSING = re.compile(r"no module named '?([\w.]+)", re.IGNORECASE)

@@ -8,7 +8,8 @@ from typing import Any
 
 from schemas.database import Table
 from tasks.environment.runtime.files.rows import cell
-from tasks.imports.values import Data, Row
+from tasks.imports.literals import Row
+from tasks.imports.values import Data
 
 _MOST_LISTED = 400
 
@@ -58,7 +59,8 @@ def shown_columns(table: Table, row: Mapping[str, Any], found: Mapping[str, Any]
     for column in table.columns:
         if column.name in found and not isinstance(found[column.name], dict | list):
             value = cell(found[column.name])
-            if value == row[column.name] and isinstance(value, str) == isinstance(row[column.name], str):
+            alike = isinstance(value, str) == isinstance(row[column.name], str)
+            if value == row[column.name] if alike else column.name == table.key and value == str(row[column.name]):
                 same.add(column.name)
             else:
                 other += 1
@@ -67,7 +69,10 @@ def shown_columns(table: Table, row: Mapping[str, Any], found: Mapping[str, Any]
 
 def row_of(data: Data, table: Table, found: Mapping[str, Any]) -> Seen | None:
     """Return the row that an object shows: the same key, and most of the cells that it names."""
-    row = data.by_key_cached(table).get(found.get(table.key)) if _is_key(found.get(table.key)) else None
+    key, rows = found.get(table.key), data.by_key_cached(table)
+    if not _is_key(key):
+        return None
+    row = rows.get(key) or (rows.get(int(key)) if isinstance(key, str) and key.isdecimal() else None)
     if row is None:
         return None
     same, other = shown_columns(table, row, found)

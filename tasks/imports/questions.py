@@ -11,6 +11,7 @@ from schemas.base import canonical_json
 from schemas.imports import ImportedQuestion
 from schemas.task import Call
 from tasks.imports.faults import scalars
+from tasks.imports.outcome import Build
 from tasks.imports.probe import Prober
 from tasks.imports.world import ForeignTool, Question, snake
 
@@ -185,3 +186,31 @@ def _false_numbers(task: str, reference: str, observations: Sequence[Any]) -> li
         if value > 12 and not any(abs(value - other) < 0.011 for other in held):
             found.append(text)
     return found
+
+
+def replay_questions(
+    build: Build, tools: Mapping[str, ForeignTool], prober: Prober, known: frozenset[str]
+) -> tuple[ImportedQuestion, ...]:
+    """Replay the questions of a world and record the faults found in each."""
+    found = []
+    for question in build.world.questions:
+        replayed = replay_question(build.env_id, question, tools, prober, known)
+        for fault in replayed.faults:
+            severity = "repaired" if replayed.recomputed_answer else "fatal"
+            build.find(
+                f"question {question.number}", fault, severity, _SAID[fault],
+                reference=replayed.reference_answer[:400], recomputed=replayed.recomputed_answer[:400],
+            )  # fmt: skip
+        found.append(replayed)
+    return tuple(found)
+
+
+_SAID: dict[str, str] = {
+    "unknown_tool": "its chain calls a tool that does not exist or does not work",
+    "chain_fails": "its verified chain does not run from the initial files",
+    "baked_value": "its chain holds an id or a time that a run minted: now a reference to what this run mints",
+    "answer_is_last_output": "its reference answer is the last call's output only: worked out again",
+    "answer_cut_short": "its reference answer is cut off: worked out again",
+    "answer_contradicted": "its reference answer differs from what the data says: worked out again",
+    "answer_bakes_values": "its reference answer holds ids or times of a past run: worked out again",
+}

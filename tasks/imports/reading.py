@@ -10,9 +10,10 @@ from typing import Any
 
 from schemas.database import Column, Table
 from schemas.tool import Meaning, ToolField
+from tasks.imports.literals import Row, schema_types
 from tasks.imports.observe import Seen, lists, numbers, objects, seen_rows, shown_columns
 from tasks.imports.probe import Probe, ToolProbes
-from tasks.imports.values import LIMITS, QUERIES, Candidate, Data, Row, schema_types
+from tasks.imports.values import LIMITS, QUERIES, Candidate, Data
 from tasks.imports.world import snake
 
 _ENOUGH = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +226,32 @@ def _questions(tasks: Any) -> Iterator[Question]:
         told = scenario.get("instructions", scenario) if isinstance(scenario, dict) else scenario
         text = told if isinstance(told, str) else "\n".join(f"{k}: {v}" for k, v in dict(told).items() if v)
         wanted = row.get("evaluation_criteria") or {}
-        actions = [a for a in wanted.get("actions") or [] if isinstance(a, dict) and a.get("requestor") != "user"]
-        chain = tuple((str(a.get("name")), dict(a.get("arguments") or a.get("kwargs") or {})) for a in actions)
-        answer = " ".join(map(str, wanted.get("communicate_info") or []))
-        yield Question(number, text or str(row.get("id", number)), answer, chain)
+        actions = [a for a in wanted.get("actions") or [] if isinstance(a, dict)]
+        chain = tuple(
+            (str(a.get("name")), dict(a.get("arguments") or a.get("kwargs") or {}))
+            for a in actions
+            if a.get("requestor") != "user"
+        )
+        informed = tuple(map(str, wanted.get("communicate_info") or []))
+        yield Question(
+            number,
+            text or str(row.get("id", number)),
+            " ".join(informed),
+            chain,
+            informed,
+            _unfit(row, wanted, actions),
+        )
+
+
+def _unfit(row: Mapping[str, Any], wanted: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) -> str:
+    """Return why a task cannot be judged by its agent's actions from the database alone."""
+    initial = row.get("initial_state") or {}
+    if any(initial.get(name) for name in ("initialization_data", "initialization_actions", "message_history")):
+        return "it begins in a state of its own (initial_state), not in that of the domain's database"
+    if any(action.get("requestor") == "user" for action in actions):
+        return "the person who asks must act as well, with tools of their own"
+    if wanted.get("env_assertions"):
+        return "it is judged by assertions (env_assertions) that are code of the benchmark"
+    if "NL_ASSERTION" in (wanted.get("reward_basis") or ()):
+        return "it is judged by statements in plain language (NL_ASSERTION), which takes a model"
+    return ""

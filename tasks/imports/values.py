@@ -9,19 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.database import Column, Table
+from tasks.imports.literals import NUMERIC, QUOTED, Row, as_typed, distinct, literal_values, schema_types, spread
 from tasks.imports.verbs import sounds_writing
 from tasks.imports.words import singular
 from tasks.imports.world import ForeignTool, snake
 
-Row = dict[str, Any]
 _PREFIX = re.compile(
     r"^(min|max|minimum|maximum|new|start|end|from|to|target|source|since|until|after|before|old|current|updated)_"
 )
 _AFTER = re.compile(r"_(?:of|by|for|in|from|to|with|at|on|per)_")
-_QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,40})['\"`]")
 QUERIES = ("query", "q", "keyword", "keywords", "search", "search_term", "term", "text", "search_text", "search_query")
 LIMITS = ("limit", "max_results", "page_size", "top_k", "top_n", "n", "num_results", "per_page", "count", "max_items")
-_NUMERIC = ("integer", "number")
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,8 @@ class Data:
     tables: tuple[Table, ...]
     rows: dict[str, list[Row]]
     start_time: str
+    stems: tuple[str, ...] = ()
+    """names of files that are no tables, without folder and ending"""
     _known: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
     _keys: dict[str, dict[Any, Row]] = field(default_factory=dict)
 
@@ -83,7 +83,28 @@ class Data:
                     found.append((place < head, weight, place + len(word), len(word), table))
                     break
         found.sort(key=lambda one: (*(-part for part in one[:4]), one[4].name))
-        return [one[4] for one in found]
+        return [one[4] for one in found] or self._described(tool)
+
+    def _described(self, tool: ForeignTool) -> list[Table]:
+        """Return the tables that the first sentence of a tool's description speaks of, where its name does not."""
+        said = re.findall(r"[a-z]+", tool.description.partition(".")[0].lower())
+        places = {
+            table.name: {singular(table.name).rpartition("_")[2], table.name.rpartition("_")[2]}
+            for table in self.tables
+        }
+        return [table for table in self.tables if places[table.name] & set(said)]
+
+    def keys_by_role(self, name: str) -> list[Any]:
+        """Return the keys of rows that a parameter's name calls by a category: `approver_id` of approvers."""
+        stem = re.sub(r"_(id|by|code|key)$", "", snake(name))
+        return [
+            row[table.key]
+            for table in self.tables
+            for column in table.columns
+            if column.role in ("category", "status")
+            for row in self.rows[table.name]
+            if len(stem) > 3 and snake(str(row[column.name])) == stem
+        ]
 
     def candidates(self, tool: ForeignTool, name: str) -> list[Candidate]:
         """Return the columns that a parameter may speak of, the likeliest first."""
@@ -140,8 +161,12 @@ class Data:
             picked = values[:1] + rng.sample(values[1:], min(most, len(values) - 1)) if values else []
             yield from (as_typed(value, kinds) for value in picked)
         yield from literal_values(name, schema, self.start_time)
+        if "string" in kinds and not self.candidates(tool, name)[:1]:
+            yield from (as_typed(key, kinds) for key in self.keys_by_role(name))
+        if "string" in kinds and name.lower() in ("id", "name", "path", "file", "filename", "page", "page_id"):
+            yield from self.stems[:most]
         if "string" in kinds and not self.candidates(tool, name):
-            yield from _QUOTED.findall(tool.description)
+            yield from QUOTED.findall(tool.description)
         if "integer" in kinds or "number" in kinds:
             yield from (1, 2, 5)
         else:
@@ -270,19 +295,13 @@ def _score(name: str, table: Table, column: Column, subject: Sequence[Table]) ->
         return 5.0
     if column.references and name == snake(column.references.partition(".")[2]):
         return 4.5
+    if name in ("id", "key", "code"):
+        return 0.5 if low.endswith(f"_{name}") else 0.0
     if len(low) > 2 and (bare.endswith(f"_{low}") or low.endswith(f"_{bare}") or low.startswith(f"{bare}_")):
         return 3.5
     if len(set(bare.split("_")) & set(low.split("_")) - {"id", "of", "name", "date"}) and len(bare) > 3:
         return 1.5
     return 0.0
-
-
-def schema_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the types that a value may have; () if the schema does not say."""
-    kinds = schema.get("type")
-    if kinds is None:
-        return tuple(dict.fromkeys(k for option in schema.get("anyOf", ()) for k in schema_types(option)))
-    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
 
 
 def _fits(schema: Mapping[str, Any], column: Column) -> bool:
@@ -293,56 +312,6 @@ def _fits(schema: Mapping[str, Any], column: Column) -> bool:
         return column.type != "boolean"
     if "boolean" in kinds:
         return column.type == "boolean"
-    if any(kind in _NUMERIC for kind in kinds):
-        return column.type in _NUMERIC
+    if any(kind in NUMERIC for kind in kinds):
+        return column.type in NUMERIC
     return False
-
-
-def as_typed(value: Any, kinds: Sequence[str]) -> Any:
-    """Return a cell as a parameter of these types takes it."""
-    if not kinds or not isinstance(value, str | int | float):
-        return value
-    if "string" in kinds and not isinstance(value, str) and not any(kind in _NUMERIC for kind in kinds):
-        return str(value)
-    if "integer" in kinds and "number" not in kinds and isinstance(value, float):
-        return int(value)
-    return value
-
-
-def literal_values(name: str, schema: Mapping[str, Any], start_time: str) -> Iterator[Any]:
-    """Yield values that a schema itself offers: default, examples, quoted words of the description; dates by name."""
-    kinds = schema_types(schema)
-    if schema.get("default") is not None:
-        yield schema["default"]
-    examples = schema.get("examples")
-    yield from examples if isinstance(examples, list) else ()
-    if "string" in kinds or not kinds:
-        yield from _QUOTED.findall(str(schema.get("description", "")))
-        low = name.lower()
-        if "time" in low or low.endswith("_at"):
-            yield start_time
-        elif "date" in low or low.endswith(("_on", "_day")):
-            yield start_time[:10]
-        elif "email" in low:
-            yield "someone@example.com"
-    elif schema.get("minimum") is not None:
-        yield schema["minimum"]
-
-
-def distinct(values: Any) -> list[Any]:
-    """Return values without repetition, in order; JSON values of any kind."""
-    found: list[Any] = []
-    seen: set[str] = set()
-    for value in values:
-        text = repr(value)
-        if text not in seen:
-            seen.add(text)
-            found.append(value)
-    return found
-
-
-def spread(rows: Sequence[Row], most: int) -> list[Row]:
-    """Return rows spread evenly over a table."""
-    if len(rows) <= most:
-        return list(rows)
-    return [rows[round(place * (len(rows) - 1) / (most - 1))] for place in range(most)]

@@ -23,6 +23,7 @@ class ForeignTool:
         parameters: the JSON Schema of its arguments.
         source: one module that defines it, unchanged.
         declared: "read", "write" or another kind where the release says so, else "".
+        stated: the parameters in the release, where `parameters` lacks those that the environment gives itself.
     """
 
     name: str
@@ -31,16 +32,24 @@ class ForeignTool:
     parameters: dict[str, Any] = field(repr=False)
     source: str = field(repr=False)
     declared: str = ""
+    stated: dict[str, Any] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the release with its reference answer and the chain of calls that its authors verified."""
+    """A question of the release with its reference answer and the chain of calls that its authors verified.
+
+    Attributes:
+        told: texts and numbers that a solver must tell the person who asks.
+        unfit: why executing the chain from the environment's initial state is not enough to judge it; '' if it is.
+    """
 
     number: int
     task: str
     answer: Any
     chain: tuple[tuple[str, dict[str, Any]], ...]
+    told: tuple[str, ...] = ()
+    unfit: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class ForeignWorld:
                 self.origin,
                 self.folder,
                 {path: content_hash(content) for path, content in self.files.items()},
-                [[tool.original, tool.description, tool.parameters, tool.source] for tool in self.tools],
+                [[tool.original, tool.description, tool.stated or tool.parameters, tool.source] for tool in self.tools],
                 self.code,
             ]
         )

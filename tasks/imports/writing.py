@@ -12,10 +12,11 @@ from schemas.database import Action, ActionKind, Column, Effect, Table
 from schemas.task import Change
 from schemas.tool import ToolField
 from tasks.environment.runtime.files.rows import MORE, cell
+from tasks.imports.literals import schema_types
 from tasks.imports.observe import objects
 from tasks.imports.probe import Probe, Prober, ToolProbes
 from tasks.imports.reading import field_type
-from tasks.imports.values import Data, schema_types
+from tasks.imports.values import Data
 from tasks.imports.verbs import verb
 from tasks.imports.words import singular
 

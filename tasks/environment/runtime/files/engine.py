@@ -43,6 +43,7 @@ class FileEngine(Engine):
         self._layout = json.loads(layout)
         self._files = {spec["path"]: spec for spec in self._layout["files"]}
         self._logs = set(self._layout["logs"])
+        self._fixed: Mapping[str, Mapping[str, Any]] = self._layout.get("fixed", {})
         content = connection.execute(f"SELECT path, content FROM {FILES} ORDER BY path")
         self._disk = Disk({path: bytes(raw) for path, raw in content}, self._layout["folder"])
         code = dict(connection.execute(f"SELECT name, source FROM {CODE} ORDER BY name").fetchall())
@@ -91,7 +92,7 @@ class FileEngine(Engine):
 
         def run(context: Any, /, **arguments: Any) -> Any:
             self._mark = (self._disk.mark(), self._synced, dict(self._rows))
-            result = observation(invoke(self._foreign(name), arguments))
+            result = observation(invoke(self._foreign(name), {**arguments, **self._fixed.get(name, {})}))
             if not isinstance(result.get("error"), dict):
                 self._sync()
             return result

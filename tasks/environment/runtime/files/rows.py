@@ -1,7 +1,8 @@
 """Files as rows: how a file's content becomes rows of tables and a document, the same way in factory and sandbox.
 
 A layout is a JSON value, made by the importer and kept in the snapshot:
-`{"folder": name, "logs": [paths], "files": [{"path", "format", "tables": [collection, ...]}]}`, where a collection is
+`{"folder": name, "logs": [paths], "fixed": {tool: {parameter: value}}, "files": [{"path", "format", "tables":
+[collection, ...]}]}`, where `fixed` are the arguments that every call of a tool gets, and a collection is
 `{"name", "at": [keys], "shape": "list" | "map" | "values" | "object", "key", "key_from": "field" | "name" | "place",
 "parent", "columns": [[name, [path in the record]]], "children": [collection, ...]}`.
 """
