@@ -7,6 +7,7 @@ import sys
 import typer
 
 from flows.commands import importing, improving, judging, looking, making, serving, upkeep
+from flows.orphans import end_orphans, mark_children
 from flows.runtime import configure
 
 app = typer.Typer(
@@ -28,6 +29,8 @@ def main() -> None:
     from flows.ends import explained, flushed
 
     configure()
+    end_orphans()
+    mark_children()
     try:
         with flushed():
             app(standalone_mode=True)
