@@ -1,5 +1,6 @@
 """Files from outside as data: tables with typed columns and the place of each row, and plain text."""
 
+from tasks.files.apart import read_file_apart
 from tasks.files.errors import FileError
 from tasks.files.kinds import DATA_ENDINGS, Kind
 from tasks.files.names import safe_name
@@ -15,5 +16,6 @@ __all__ = [
     "FileTable",
     "Kind",
     "read_file",
+    "read_file_apart",
     "safe_name",
 ]

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from schemas.base import canonical_json, content_hash
 from schemas.pages import PageRecord
-from tasks.files import FileError, read_file, safe_name
+from tasks.files import FileError, read_file_apart, safe_name
 from tasks.files.html import meta_refresh
 from tasks.files.text import decode
 from tasks.store import Store, get_blob, put_blob
@@ -118,7 +118,7 @@ class Web:
         record, body = self.read(url)
         if not _is_html(record, body):
             try:
-                content = read_file(
+                content = read_file_apart(
                     body, record.file_name or "file", media_type=record.media_type, charset=record.charset
                 )
             except FileError as error:
