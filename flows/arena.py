@@ -57,7 +57,7 @@ def ensure_tasks(store_uri: str, number: int, settings: Settings, diagnosis: boo
     if jobs:
         seed = settings.seed + 100_000 * (number + 1)
         options = {env_id: {"kinds": kinds_in_turn(settings.long_share)} for env_id in jobs}
-        run_synthesis(store_uri, f"Arena tasks of round {number}", jobs, seed, options)
+        run_synthesis(store_uri, f"Arena tasks of round {number}", jobs, seed, options, settings)
 
 
 def diagnose_round(store_uri: str, number: int, settings: Settings) -> list[Diagnosis]:
@@ -74,7 +74,7 @@ def diagnose_round(store_uri: str, number: int, settings: Settings) -> list[Diag
         [("before", run)],
         round_number=number,
         purpose="diagnosis",
-        seed=settings.seed,
+        settings=settings,
     )["before"]
     diagnoses = diagnose(
         results,

@@ -15,7 +15,7 @@ from tasks.models.prices import price_of, table_version
 from tasks.models.spending import spent
 from tasks.store import environment_rows, list_keys, open_store, read_dataset
 
-Unit = Literal["environment", "task", "free-text task", "episode"]
+Unit = Literal["environment", "task", "episode"]
 
 
 class Use(NamedTuple):
@@ -31,13 +31,14 @@ ASSUMED: dict[str, Use] = {
     "researcher": Use("environment", 60, 480_000, 24_000),
     "coder": Use("environment", 30, 150_000, 36_000),
     "tester": Use("environment", 15, 60_000, 18_000),
-    "task_writer": Use("task", 3, 7_500, 900),
-    "judge": Use("free-text task", 4, 8_000, 800),
+    "task_writer": Use("task", 2, 6_000, 700),
+    "judge": Use("task", 2, 2_400, 250),
     "user": Use("task", 0.5, 1_000, 50),
     "solver": Use("episode", 8, 32_000, 1_200),
 }
 """What is assumed of a role until this store has measured calls of it: an agent of 60 steps whose history grows to some
-8,000 tokens, ten tools an environment at three calls each, every tenth task with a user who speaks five times."""
+8,000 tokens, ten tools an environment at three calls each, two of three tasks told anew and read twice, every ninth a
+goal of the model's own, fifteen texts to judge for every fiftieth, every tenth with a user who speaks five times."""
 
 
 def estimate(store_uri: str, settings: Settings) -> dict[str, Any]:
@@ -91,19 +92,19 @@ def _use(store_uri: str, role: str, calls: Sequence[ModelCall]) -> tuple[Use, st
     """Return what the role uses for one unit, measured where this store has calls of it, and on what that is based."""
     per = ASSUMED[role].per
     environments = {call.env_id for call in calls}
-    units = len(environments) if per == "environment" else _tasks_of(store_uri, environments, per)
+    units = len(environments) if per == "environment" else _tasks_of(store_uri, environments)
     if not calls or not units:
         return ASSUMED[role], "assumed"
     read, written = sum(c.prompt_tokens for c in calls), sum(c.completion_tokens for c in calls)
     return Use(per, len(calls) / units, read / units, written / units), f"measured on {units} {per}s"
 
 
-def _tasks_of(store_uri: str, env_ids: set[str], per: Unit) -> int:
-    """Return how many stored tasks environments have, of the kind that a unit counts."""
+def _tasks_of(store_uri: str, env_ids: set[str]) -> int:
+    """Return how many stored tasks environments have, practice and free texts aside."""
     store = open_store(store_uri)
     keys = [key for key in list_keys(store, "agent_tasks") if key.rpartition("/")[2] in env_ids]
-    keys = [key for key in keys if key.startswith(RUBRIC) == (per == "free-text task")]
-    return sum(len(read_dataset(store, "agent_tasks", key)) for key in keys if not key.startswith("practice"))
+    keys = [key for key in keys if not key.startswith(("practice", RUBRIC))]
+    return sum(len(read_dataset(store, "agent_tasks", key)) for key in keys)
 
 
 def _units(store_uri: str, per: Unit, settings: Settings, answered_for: set[str]) -> tuple[int, int]:
@@ -121,10 +122,9 @@ def _units(store_uri: str, per: Unit, settings: Settings, answered_for: set[str]
     wanted = {
         "task": settings.train_tasks + settings.rl_tasks + settings.development_tasks + settings.diagnosis_tasks
         + settings.arena_tasks,
-        "free-text task": settings.rubric_tasks * count,
         "episode": settings.diagnosis_tasks + settings.arena_tasks,
     }[per]  # fmt: skip
-    return wanted, min(wanted, _tasks_of(store_uri, answered_for, per))
+    return wanted, min(wanted, _tasks_of(store_uri, answered_for))
 
 
 def lines(found: dict[str, Any]) -> list[str]:

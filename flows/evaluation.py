@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 from prefect import task
@@ -12,8 +13,10 @@ from flows.console import bar
 from flows.policies import checkpoint_of
 from flows.runtime import cache_key, compute, stored, workers
 from flows.synthesize import world_hash
+from flows.writing import open_gateway, user_models
 from schemas.base import content_hash
 from schemas.episode import ArenaResult, TrainingRun, Trajectory
+from schemas.settings import Settings
 from schemas.task import AgentTask
 from tasks.store import (
     environment_rows,
@@ -40,18 +43,26 @@ def _learnt(store_uri: str, env_ids: Collection[str]) -> set[str]:
 
 
 def evaluate_part(
-    store_uri: str, run: TrainingRun, task_keys: Sequence[tuple[str, str]], marks: dict[str, Any], key: str
+    store_uri: str,
+    run: TrainingRun,
+    task_keys: Sequence[tuple[str, str]],
+    marks: dict[str, Any],
+    key: str,
+    models: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Evaluate a policy on the stored tasks (use, env_id) and write `arena_results` and `trajectories` under a key."""
+    """Evaluate a policy on the stored tasks (use, env_id) and write `arena_results` and `trajectories` under a key.
+    `models` say who plays the users of tasks, see `flows.writing.user_models`."""
     import torch
 
     from flows.costs import measured
     from tasks.arena import evaluate
+    from tasks.dialogue import model_users, rule_user
     from tasks.environment import EnvironmentImage
     from tasks.policies import unpack_policy
 
     torch.set_num_threads(1)
     purpose = marks["purpose"]
+    gateway = open_gateway(store_uri, dict(models))
     store = open_store(store_uri)
     with measured() as cost:
         tasks_: list[AgentTask] = [
@@ -67,6 +78,7 @@ def evaluate_part(
             environments=[w.environment for w in worlds.values()],
             tools={env: w.tools for env, w in worlds.items()},
             seen=seen,
+            users=model_users(gateway) if gateway is not None else rule_user,
             **marks,
         )
     write_dataset(store, "arena_results", key, outcome.results)
@@ -79,7 +91,8 @@ def _evaluation_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
 
     run = arguments["run"]
     return cache_key("evaluate", STAGE_VERSION, run.checkpoint_sha256, run.policy_id, arguments["task_keys"],
-                     arguments["inputs"], arguments["marks"], arguments["key"])  # fmt: skip
+                     arguments["inputs"], arguments["marks"], arguments["key"],
+                     *([arguments["models"]["key"]] if arguments["models"] else []))  # fmt: skip
 
 
 @task(
@@ -96,9 +109,10 @@ def evaluate_task(
     inputs: str,
     marks: dict[str, Any],
     key: str,
+    models: dict[str, Any],
 ) -> dict[str, Any]:
     """Run `evaluate_part` on a worker. `inputs` is the hash of the tasks and worlds, for the cache key."""
-    return compute(evaluate_part, store_uri, run, task_keys, marks, key)
+    return compute(evaluate_part, store_uri, run, task_keys, marks, key, models)
 
 
 def evaluate_policies(
@@ -109,7 +123,7 @@ def evaluate_policies(
     *,
     round_number: int,
     purpose: Purpose,
-    seed: int,
+    settings: Settings,
 ) -> dict[str, list[ArenaResult]]:
     """Evaluate policies on all tasks of a use with the same seeds; return the results by arm.
 
@@ -126,7 +140,7 @@ def evaluate_policies(
     parts: list[list[str]] = [[], []]
     for env_id in sorted(sizes, key=lambda e: (-len(sizes[e]), e)):
         min(parts, key=lambda part: sum(len(sizes[e]) for e in part)).append(env_id)
-    work = stored(evaluate_task, store_uri)
+    work, models = stored(evaluate_task, store_uri), user_models(settings)
     jobs = []
     for arm, run in arms:
         for index, part in enumerate(parts):
@@ -134,9 +148,9 @@ def evaluate_policies(
                 inputs = content_hash(
                     [[world_hash(rows[e]), [t.model_dump(mode="json") for t in sizes[e]]] for e in sorted(part)]
                 )
-                marks = {"round": round_number, "arm": arm, "purpose": purpose, "seed": seed}
+                marks = {"round": round_number, "arm": arm, "purpose": purpose, "seed": settings.seed}
                 key = f"{purpose}-{round_number}-{arm}/{run.policy_id}-{index}"
-                jobs.append((arm, key, (store_uri, run, [(use, e) for e in sorted(part)], inputs, marks, key)))
+                jobs.append((arm, key, (store_uri, run, [(use, e) for e in sorted(part)], inputs, marks, key, models)))
     results: dict[str, list[ArenaResult]] = {arm: [] for arm, _ in arms}
     with workers(), bar(title, len(jobs)) as advance:
         futures = [(arm, key, work.submit(*arguments)) for arm, key, arguments in jobs]

@@ -140,7 +140,7 @@ def regenerate_round(store_uri: str, number: int, settings: Settings) -> dict[st
     made: dict[str, int] = {}
     for arm in ARMS:
         seed = settings.seed + 10_000 * (number + 1)
-        results = run_synthesis(store_uri, f"New tasks: {arm}", jobs[arm], seed, options[arm])
+        results = run_synthesis(store_uri, f"New tasks: {arm}", jobs[arm], seed, options[arm], settings)
         made[arm] = sum(sum(r["made"].values()) for r in results)
         new = _practice(store_uri, arm, jobs[arm], options[arm], number, settings)
         run_id = f"{arm}-{number + 1}-{before.checkpoint_sha256[:8]}"
@@ -171,7 +171,7 @@ def regenerate_round(store_uri: str, number: int, settings: Settings) -> dict[st
         [("before", before), *runs.items()],
         round_number=number + 1,
         purpose="arena",
-        seed=settings.seed,
+        settings=settings,
     )
     scores = development_scores(store_uri, "Development", [*runs.values()], settings, number + 1)
     kept = max(runs.values(), key=lambda run: scores[run.policy_id])

@@ -120,6 +120,7 @@ def gather(
         quality=tuple(read_dataset(store, "quality_results")),
         costs=tuple(StageCost.model_validate(cost) for cost in costs),
         model_calls=tuple(read_dataset(store, "model_calls")),
+        judges=tuple(read_dataset(store, "judge_agreement")),
         links=links,
         missing=tuple(missing),
         next_commands=next_commands(store_uri, bool(accepted), tasks_),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from prefect import flow, task
@@ -13,6 +14,7 @@ from prefect.context import TaskRunContext
 from flows.console import bar
 from flows.costs import measured
 from flows.runtime import cache_key, compute, default_store, run_name, stored, workers
+from flows.writing import judge_rubrics, open_gateway, sum_agreement, with_goals, writing_models
 from schemas.base import content_hash
 from schemas.environment import Environment, Rejection
 from schemas.settings import DEFAULTS, Settings
@@ -45,7 +47,12 @@ def seen_tasks(store_uri: str, env_id: str, without: Iterable[str]) -> set[str]:
 
 
 def make_tasks(
-    store_uri: str, env_id: str, uses: Mapping[str, int], seed: int, options: Mapping[str, Any]
+    store_uri: str,
+    env_id: str,
+    uses: Mapping[str, int],
+    seed: int,
+    options: Mapping[str, Any],
+    models: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Synthesise tasks for one environment, give them their uses and write them; return counts.
 
@@ -53,6 +60,7 @@ def make_tasks(
         uses: use -> number wanted. With fewer tasks than wanted, each use gets its share. "rubric" asks for free texts,
             which no other use holds.
         options: passed to the synthesiser: skills, kinds, phrasing, arm, guideline_id.
+        models: see `flows.writing.writing_models`; {} for rules.
     """
     from tasks.synthesis import synthesize as synthesise_tasks
     from tasks.synthesis import write_rubrics
@@ -62,10 +70,13 @@ def make_tasks(
     uses = {**uses}
     notes = uses.pop(RUBRIC, 0)
     options = {"kinds": kinds_in_turn(0.0), "min_calls": 2, **options}
+    gateway = open_gateway(store_uri, dict(models))
+    if gateway is not None and gateway.has("task_writer"):
+        options["kinds"] = with_goals(options["kinds"])
     marks = {name: options.pop(name) for name in ("arm", "guideline_id") if name in options}
     with measured() as cost:
         result = synthesise_tasks(
-            world.database, world.snapshot, world.tools, seed=seed, n=sum(uses.values()), **options
+            world.database, world.snapshot, world.tools, seed=seed, n=sum(uses.values()), gateway=gateway, **options
         )  # fmt: skip
     rubrics = write_rubrics(world.database, world.snapshot, world.tools, seed=seed, n=notes) if notes else None
     seen = seen_tasks(store_uri, env_id, without=uses)
@@ -77,6 +88,7 @@ def make_tasks(
         for t in result.tasks
         if fingerprint(t) in seen
     ]
+    steps = list(result.notes)
     made = {}
     for use, chosen in share(fresh, uses).items():
         rows = [t.model_copy(update={"split": use, **marks}) for t in chosen]
@@ -84,7 +96,8 @@ def make_tasks(
     if rubrics is not None:
         rejections += rubrics.rejections
         made[RUBRIC] = write_dataset(store, "agent_tasks", f"{RUBRIC}/{env_id}", rubrics.tasks)
-    write_dataset(store, "rejections", f"tasks-{'-'.join(uses)}-{env_id}", rejections)
+        steps += judge_rubrics(store_uri, env_id, rubrics.notes, gateway)
+    write_dataset(store, "rejections", f"tasks-{'-'.join(uses)}-{env_id}", [*rejections, *steps])
     write_dataset(store, "survivors", f"{'-'.join(uses)}/{env_id}", result.survivors)
     row = SynthesisYield(
         env_id=env_id, uses="+".join(uses), seed=seed, wanted=sum(uses.values()), accepted=len(fresh),
@@ -124,6 +137,7 @@ def _task_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
         dict(arguments["uses"]),
         arguments["seed"],
         dict(arguments["options"]),
+        *([arguments["models"]["key"]] if arguments.get("models") else []),
     )
 
 
@@ -135,10 +149,16 @@ def _task_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
     retry_delay_seconds=2,
 )
 def make_tasks_task(
-    store_uri: str, env_id: str, world: str, uses: dict[str, int], seed: int, options: dict[str, Any]
+    store_uri: str,
+    env_id: str,
+    world: str,
+    uses: dict[str, int],
+    seed: int,
+    options: dict[str, Any],
+    models: dict[str, Any],
 ) -> dict[str, Any]:
     """Run `make_tasks` on a worker. `world` is the hash of the environment's state and tools, for the cache key."""
-    return compute(make_tasks, store_uri, env_id, uses, seed, options)
+    return compute(make_tasks, store_uri, env_id, uses, seed, options, models)
 
 
 def world_hash(row: Environment) -> str:
@@ -198,17 +218,25 @@ def run_synthesis(
     jobs: Mapping[str, Mapping[str, int]],
     seed: int,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    settings: Settings = DEFAULTS,
 ) -> list[dict[str, Any]]:
     """Synthesise for many environments at once, with a progress bar. An environment that breaks is left out of the
-    result, and the rejection under its name says why."""
+    result, and the rejection under its name says why. `settings` say which models play which roles."""
+    models = writing_models(settings)
     rows = {row.env_id: row for row in environment_rows(open_store(store_uri), "accepted")}
     work = stored(make_tasks_task, store_uri)
     results: list[dict[str, Any]] = []
     with workers(), bar(title, len(jobs)) as advance:
         futures = {
             env_id: work.submit(
-                store_uri, env_id, world_hash(rows[env_id]), dict(uses), seed, dict((options or {}).get(env_id, {}))
-            )
+                store_uri,
+                env_id,
+                world_hash(rows[env_id]),
+                dict(uses),
+                seed,
+                dict((options or {}).get(env_id, {})),
+                models,
+            )  # fmt: skip
             for env_id, uses in jobs.items()
         }
         for env_id, future in futures.items():
@@ -220,6 +248,8 @@ def run_synthesis(
                 write_dataset(open_store(store_uri), "rejections", f"tasks-failed-{env_id}", [row])
             accepted = sum(sum(r["made"].values()) for r in results)
             advance(1, f"{accepted} accepted, {sum(r['rejected'] for r in results)} rejected")
+    if models:
+        sum_agreement(store_uri)
     return results
 
 
@@ -244,7 +274,7 @@ def synthesize(store: str | None = None, settings: Settings = DEFAULTS) -> list[
     rows = environment_rows(open_store(uri), "accepted")
     jobs = wanted_uses(rows, settings)
     options = {env_id: {"kinds": kinds_in_turn(settings.long_share)} for env_id in jobs}
-    results = run_synthesis(uri, "Synthesise tasks", jobs, settings.seed, options)
+    results = run_synthesis(uri, "Synthesise tasks", jobs, settings.seed, options, settings)
     table = [{"env_id": r["env_id"], **r["made"], "rejected": r["rejected"]} for r in results]
     create_table_artifact(key="tasks", table=table, description="Accepted tasks by environment and use")
     show_funnel(uri)

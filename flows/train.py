@@ -152,7 +152,7 @@ def development_scores(
         [(run.arm or run.method, run) for run in runs],
         round_number=round_number,
         purpose="development",
-        seed=settings.seed,
+        settings=settings,
     )
     return {
         run.policy_id: sum(r.success for r in results[run.arm or run.method])

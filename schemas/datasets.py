@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas import environment, episode, imports, models, task, theme, tool, yields
+from schemas import environment, episode, imports, judging, models, task, theme, tool, yields
 from schemas.base import Record
 
 
@@ -36,6 +36,10 @@ _ALL = (
             "Wrong or cheap episodes that got full reward, and what came of it."),
     Dataset("set_scores", task.SetScore, 1, "audit", ("set_name", "policy_id"),
             "What agents without skill score on each set of tasks."),
+    Dataset("judge_verdicts", judging.JudgeVerdict, 1, "environment", ("verdict_id",),
+            "A judge's verdicts on items of texts, beside the rules'."),
+    Dataset("judge_agreement", judging.JudgeAgreement, 1, "judged set", ("set_name", "judge", "texts", "level"),
+            "How far a judge agrees with the rules."),
     Dataset("rejections", environment.Rejection, 1, "stage and item", ("stage", "env_id", "key", "gate", "reason"),
             "What was not kept, and why."),
     Dataset("yields", yields.SynthesisYield, 1, "environment and uses", ("env_id", "uses"),

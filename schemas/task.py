@@ -140,6 +140,7 @@ class AgentTask(Record):
     writes: bool = False
     classes: tuple[str, ...] = Field(default=(), description="each a TaskClass: what results are broken down by")
     user: SimulatedUser | None = Field(default=None, description="whom to ask for what the prompt leaves open")
+    author: str = Field(default="rules", description="who worded the prompt: 'rules' or a model's id")
     difficulty: float | None = None
     pass_rates: dict[str, float] = {}
     kill_rate: float | None = Field(default=None, description="share of non-equivalent red-team mutants refused")

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = (
-    "store", "environment", "dialogue", "sandbox", "rollout", "policies", "models", "serve", "retrieval", "files",
+    "store", "models", "environment", "dialogue", "sandbox", "rollout", "policies", "serve", "retrieval", "files",
     "web",
 )  # fmt: skip
 STAGES = ("themes", "mining", "coding", "taxonomy", "synthesis", "training", "arena", "quality", "report", "imports")

@@ -12,6 +12,7 @@ from schemas.episode import ArenaResult, Trajectory
 from schemas.task import AgentTask
 from schemas.tool import Tool
 from tasks.arena.errors import classify_error
+from tasks.dialogue import UserMaker, rule_user
 from tasks.environment import EnvironmentImage
 from tasks.rollout import Attempt, Policy, ToolSignature, rollout
 from tasks.sandbox import SandboxWorker
@@ -49,6 +50,7 @@ def evaluate(
     tools: Mapping[str, Sequence[Tool]] | None = None,
     max_calls: int | None = None,
     workers: Sequence[SandboxWorker] | None = None,
+    users: UserMaker = rule_user,
 ) -> EvaluationResult:
     """Let a policy attempt each task, `attempts` times, each in a private copy of its environment.
 
@@ -69,6 +71,7 @@ def evaluate(
         tools: env_id -> tools, for their descriptions and kinds; without them the policy sees names and schemas only.
         max_calls: step limit of an episode; None leaves it to the rollout.
         workers: sandbox workers to use; None starts one for the time of this call.
+        users: makes the users whom policies may ask.
 
     Raises:
         ValueError: if the arena is asked to measure on tasks that training saw, if a task comes twice, or if an
@@ -86,6 +89,7 @@ def evaluate(
         ],
         max_calls,
         workers=workers,
+        users=users,
     )
     results = []
     for (task, attempt), trajectory in zip(planned, trajectories, strict=True):

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from tasks.dialogue.model_user import ModelUser, model_users, spoken_fault
 from tasks.dialogue.user import ASK_USER, DESCRIPTION, PARAMETERS, RuleUser, User, UserMaker, answers, rule_user
 
-__all__ = ["ASK_USER", "DESCRIPTION", "PARAMETERS", "RuleUser", "User", "UserMaker", "answers", "rule_user"]
+__all__ = [
+    "ASK_USER",
+    "DESCRIPTION",
+    "PARAMETERS",
+    "ModelUser",
+    "RuleUser",
+    "User",
+    "UserMaker",
+    "answers",
+    "model_users",
+    "rule_user",
+    "spoken_fault",
+]

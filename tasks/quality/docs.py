@@ -39,8 +39,9 @@ def render_docs(audit: StoreAudit) -> dict[str, str]:
         extra = environment_views(audit.outcome) if view.name == "environments" else []
         survivors = survivors_of(audit.outcome) if view.name == "survivors" else []
         scores = audit.scores if view.name == "set_scores" else ()
+        judged = audit.outcome.datasets["judge_agreement"].records if view.name == "judge_agreement" else ()
         pages[f"{view.name}.html"] = template.render(
-            **shared, view=view, environments=extra, survivors=survivors, scores=scores
+            **shared, view=view, environments=extra, survivors=survivors, scores=scores, judged=judged
         )
     return pages
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from schemas.base import Record
 from schemas.environment import Environment, Rejection
 from schemas.episode import ArenaResult, Diagnosis, QualityResult, TrainingRun, Trajectory
+from schemas.judging import JudgeAgreement
 from schemas.models import ModelCall
 from schemas.statistics import Comparison, SuccessRate
 from schemas.task import AgentTask
@@ -58,6 +59,7 @@ class ReportData(Record):
     quality: tuple[QualityResult, ...] = ()
     costs: tuple[StageCost, ...] = ()
     model_calls: tuple[ModelCall, ...] = ()
+    judges: tuple[JudgeAgreement, ...] = ()
     links: dict[str, str] = {}
     missing: tuple[str, ...] = ()
     next_commands: tuple[str, ...] = ()

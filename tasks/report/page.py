@@ -20,6 +20,7 @@ from tasks.report.views.arena import ERROR_TYPES, arm_classes, comparisons, erro
 from tasks.report.views.classes import class_rows
 from tasks.report.views.examples import cards, gallery
 from tasks.report.views.funnel import ENOUGH, funnel_of
+from tasks.report.views.judges import judge_rows
 from tasks.report.views.models import model_costs, money
 from tasks.report.views.overview import QUICK_NOTE, duration, memory, plural, tiles
 from tasks.report.views.scores import score_rows
@@ -77,6 +78,7 @@ def _view(data: ReportData) -> dict[str, Any]:
         "verdicts": verdicts(data),
         "yields": yields(data),
         "scores": score_rows(data),
+        "judges": judge_rows(data),
         "classes": class_rows(data),
         "agents": AGENTS,
         "funnel": funnel_of(data),

@@ -38,6 +38,7 @@ class Attacker:
         self.survivors: list[Survivor] = []
         self.kinds: Counter[str] = Counter()
         self.relabelled = 0
+        self._tried: dict[str, Counter[str]] = {}
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -48,8 +49,12 @@ class Attacker:
             "survivors": dict(Counter(f"{s.outcome}: {s.kind}" for s in self.survivors)),
         }
 
-    def attack(self, task: AgentTask, run: Run, rng: random.Random) -> Verdict:
-        """Attack a task whose oracle's episode is `run`; a broken verifier is repaired where tightening it helps."""
+    def attack(self, task: AgentTask, run: Run, rng: random.Random, *, keep: bool = True) -> Verdict:
+        """Attack a task whose oracle's episode is `run`; a broken verifier is repaired where tightening it helps.
+
+        Args:
+            keep: learn from the task if it held; else it is the caller's to `keep` it.
+        """
         report = red_team(self.bench, self.atlas, task.verifier, task.oracle, run, task.prompt, rng)
         if "dropped_step" in report.equivalent:
             return "matters", "a write can be left out without a trace in the state", None
@@ -73,14 +78,21 @@ class Attacker:
                     task, Escape("guess", (), guessed, ()), "rejected", "the commonest answers are the right ones"
                 )
             return "trivial", f"passes: {', '.join(f'{name} {rates[name]:.2f}' for name in lucky)}", None
-        self.prior.add(task.verifier.answer, task.expected_answer)
-        self.kinds += report.kinds
-        self.relabelled += length < task.oracle_calls
+        self._tried[task.task_id] = report.kinds
         measured = {
             "pass_rates": rates, "difficulty": difficulty(rates), "kill_rate": 1.0, "mutants": report.mutants,
             "shortest_found": shortest.found, "least_calls": shortest.least, "length": length,
         }  # fmt: skip
-        return "", "", task.model_copy(update=measured)
+        held = task.model_copy(update=measured)
+        if keep:
+            self.keep(held)
+        return "", "", held
+
+    def keep(self, task: AgentTask) -> None:
+        """Learn from a task that held and is kept: its answer, and what it was attacked with."""
+        self.prior.add(task.verifier.answer, task.expected_answer)
+        self.kinds += self._tried.pop(task.task_id)
+        self.relabelled += task.length < task.oracle_calls
 
     def guessed(self, tasks: Sequence[AgentTask]) -> list[tuple[AgentTask, str]]:
         """Return the tasks whose answers the answers of all the others give away, with the reason."""

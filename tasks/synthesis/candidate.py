@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from schemas.base import content_hash
-from schemas.task import AnswerField, Oracle, SimulatedUser, TaskClass
+from schemas.task import AnswerField, Oracle, SimulatedUser, TaskClass, Verifier
 from tasks.synthesis.draft import Expected
+from tasks.synthesis.replay import Bench, Run
+
+SecondOpinion = Callable[[Bench, Verifier, Run], str]
+"""Computes apart from the oracle whether its outcome is right; returns why not, or ''."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Candidate:
         classes: decline, multi_turn; whether it is long shows when it is executed.
         user: whom to ask for what the prompt leaves open.
         guesses: users who would tell other values; what is done for them must not be right.
+        author: who worded it: rules, or a model.
+        second_opinion: an independent computation where neither `expected` nor `predicted` know the answer.
         seed: the seed that it was made from.
     """
 
@@ -51,6 +57,8 @@ class Candidate:
     classes: tuple[TaskClass, ...] = ()
     user: SimulatedUser | None = None
     guesses: tuple[SimulatedUser, ...] = ()
+    author: str = "rules"
+    second_opinion: SecondOpinion | None = field(default=None, compare=False)
     seed: int = 0
 
     @property

@@ -17,7 +17,8 @@ from tasks.synthesis.graphs import EASY_LENGTHS, LENGTHS
 from tasks.synthesis.oracle import trajectory_of
 from tasks.synthesis.phrases import Phrasing
 from tasks.synthesis.replay import Run, chain_run, execute
-from tasks.synthesis.synthesize import Kind, Writer, fitting_kinds, make_task
+from tasks.synthesis.synthesize import Kind, Writer, fitting_kinds
+from tasks.synthesis.trust import make_task
 
 BATCH = 64
 TRIES = 3

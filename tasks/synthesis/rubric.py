@@ -19,6 +19,7 @@ from tasks.synthesis.families.document import document_tools
 from tasks.synthesis.families.kit import Kit, list_name
 from tasks.synthesis.families.tables import rows_of
 from tasks.synthesis.filters import is_sayable, row_columns
+from tasks.synthesis.judging.texts import Note, notes_for
 from tasks.synthesis.offer import offered_tools
 from tasks.synthesis.prompt import Speaker
 from tasks.synthesis.redteam_mutants import INJECTION
@@ -43,10 +44,11 @@ _PROMPTS = (
 
 @dataclass(frozen=True)
 class RubricResult:
-    """Accepted rubric tasks, and candidates that were not accepted."""
+    """Accepted rubric tasks, candidates that were not accepted, and texts for each task that a judge is measured on."""
 
     tasks: tuple[AgentTask, ...]
     rejections: tuple[Rejection, ...]
+    notes: tuple[tuple[AgentTask, tuple[Note, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def write_rubrics(
     kit = Kit(atlas, rng, Speaker(atlas, rng))
     made: list[AgentTask] = []
     rejections: list[Rejection] = []
+    notes: list[tuple[AgentTask, tuple[Note, ...]]] = []
     for subject in _subjects(kit):
         if len(made) >= n:
             break
@@ -96,7 +99,8 @@ def write_rubrics(
         gate, reason = "executes", run.error
         if not run.error and not judge(task, run.answer, run.changes).success:
             gate, reason = "oracle_reward", "the oracle's own note does not hold against the rubric"
-        through = [name for name, text in _attacks(kit, subject, task) if judge(task, {FIELD: text}, ()).success]
+        attacks = _attacks(kit, subject, task)
+        through = [name for name, text in attacks if judge(task, {FIELD: text}, ()).success]
         if not reason and through:
             gate, reason = "red_team", f"full reward for: {', '.join(through)}"
         if reason:
@@ -107,11 +111,12 @@ def write_rubrics(
             offered = offered_tools(task.oracle, run.steps, tuple(atlas.tools), random.Random(task.task_id))
             measured = {
                 "tools": offered, "oracle_calls": len(run.steps), "expected_answer": dict(run.answer or {}),
-                "kill_rate": 1.0, "mutants": len(_attacks(kit, subject, task)), "shortest_found": len(run.steps),
+                "kill_rate": 1.0, "mutants": len(attacks), "shortest_found": len(run.steps),
                 "least_calls": 1, "length": len(run.steps), "difficulty": 1.0, "pass_rates": {"null": 0.0},
             }  # fmt: skip
             made.append(task.model_copy(update=measured))
-    return RubricResult(tuple(made), tuple(rejections))
+            notes.append((made[-1], tuple(notes_for(task, str((run.answer or {})[FIELD]), attacks))))
+    return RubricResult(tuple(made), tuple(rejections), tuple(notes))
 
 
 def _subjects(kit: Kit) -> Iterator[_Subject]:

@@ -18,8 +18,8 @@ from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.draft import Expected
 from tasks.synthesis.redteam import drop, red_team
 from tasks.synthesis.replay import Bench, Run
-from tasks.synthesis.synthesize import _Judge, oracle_key
 from tasks.synthesis.trace import trace_calls
+from tasks.synthesis.trust import Trust, oracle_key
 
 ROWS = shop_rows()
 
@@ -69,11 +69,11 @@ def run(bench: Bench, sound: Candidate) -> Run:
     return bench.execute(sound.oracle)
 
 
-def _judge(bench: Bench, atlas: Atlas) -> _Judge:
+def _judge(bench: Bench, atlas: Atlas) -> Trust:
     from tasks.rollout import ToolSignature
 
     signatures = tuple(ToolSignature.of(t) for t in shop_tools())
-    return _Judge(bench, atlas, signatures, "env-shop", 3, 16, Attacker(bench, atlas, signatures, "env-shop"))
+    return Trust(bench, atlas, signatures, "env-shop", 3, 16, Attacker(bench, atlas, signatures, "env-shop"))
 
 
 def test_the_sound_candidate_passes_every_gate(bench: Bench, atlas: Atlas, sound: Candidate) -> None:

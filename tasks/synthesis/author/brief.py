@@ -1,0 +1,90 @@
+"""What a model is told of an environment when it writes goals, solutions and checking scripts."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from schemas.base import canonical_json
+from schemas.database import Column, Table
+from schemas.tool import Tool
+from tasks.synthesis.atlas import Atlas, required
+
+SHOWN_ROWS = 3
+LONGEST_CELL = 80
+
+
+def tables_brief(atlas: Atlas) -> str:
+    """Return the tables with their columns; logs are left out."""
+    return "\n".join(_table(atlas, table) for table in atlas.database.tables if not table.log)
+
+
+def rows_brief(atlas: Atlas, rng: random.Random) -> str:
+    """Return some rows of each table as JSON, drawn by `rng`."""
+    lines = []
+    for table in atlas.database.tables:
+        rows = atlas.rows[table.name]
+        if not table.log and rows:
+            places = sorted(rng.sample(range(len(rows)), min(SHOWN_ROWS, len(rows))))
+            lines += [f"{table.name}: {canonical_json(_short(rows[place]))}" for place in places]
+    return "\n".join(lines)
+
+
+def documents_brief(atlas: Atlas) -> str:
+    """Return names and titles of the documents, '' if there are none."""
+    return "\n".join(f"{name}: {title}" for name, title, _ in atlas.documents())
+
+
+def tools_brief(atlas: Atlas) -> str:
+    """Return the tools: name, what it does, arguments, and the places of what it returns."""
+    return "\n\n".join(_tool(tool) for tool in atlas.tools.values())
+
+
+def actions_brief(atlas: Atlas) -> str:
+    """Return what the actions do, with the rules under which they are refused and their effects."""
+    lines = []
+    for action in atlas.database.actions:
+        lines.append(f"{action.name} ({action.kind}, {action.table}): {action.description}")
+        if action.kind == "transition":
+            states = ", ".join(action.from_states)
+            lines.append(f"  {action.status_column}: from {states} to {action.to_state}")
+        if action.initial:
+            lines.append(f"  begins with {canonical_json(action.initial)}")
+        lines += [f"  refused unless {r.path} {r.operator} {canonical_json(r.value)}: {r.code}" for r in action.rules]
+        lines += [f"  effect: {e.operation} {e.path} {canonical_json(e.value)}" for e in action.effects]
+    return "\n".join(lines)
+
+
+def _table(atlas: Atlas, table: Table) -> str:
+    columns = "; ".join(_column(column) for column in table.columns)
+    named = f", people name a row by {table.label}" if table.label else ""
+    head = f"{table.name} ({len(atlas.rows[table.name])} rows, key {table.key}{named}): {table.description}"
+    return f"{head}\n  {columns}"
+
+
+def _column(column: Column) -> str:
+    parts = [f"{column.name} {column.type}"]
+    parts += [f"in {column.unit}"] if column.unit else []
+    parts += [f"-> {column.references}"] if column.references else []
+    parts += [f"one of {', '.join(column.choices)}"] if column.choices else []
+    parts += ["may be null"] if column.nullable else []
+    return " ".join(parts)
+
+
+def _short(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: f"{value[:LONGEST_CELL]}..." if isinstance(value, str) and len(value) > LONGEST_CELL else value
+        for name, value in row.items()
+    }
+
+
+def _tool(tool: Tool) -> str:
+    needed = set(required(tool))
+    given = []
+    for name, schema in tool.parameters.get("properties", {}).items():
+        told = {key: value for key, value in schema.items() if key not in ("title", "default")}
+        state = "required" if name in needed else f"optional, default {canonical_json(schema.get('default'))}"
+        given.append(f"  - {name} ({state}): {canonical_json(told)}")
+    places = "; ".join(f"{field.path} {field.type}" for field in tool.outputs) or "a JSON object"
+    kind = "changes data" if tool.writes else "reads"
+    return "\n".join([f"{tool.name} ({kind}): {tool.description}", *given, f"  returns {places}"])
