@@ -6,10 +6,12 @@ from worlds import ENV_ID, shop_database, shop_rows, shop_snapshot, shop_tools
 
 from schemas.environment import Environment
 from schemas.episode import ArenaResult, Diagnosis, Step, TrainingRun, Trajectory
+from schemas.judging import JudgeVerdict
 from schemas.task import AgentTask, AnswerField, Call, Oracle, Survivor, Verifier
 from schemas.theme import Provenance, Source
 from schemas.tool import ToolTest
 from tasks.store import Store, commit_environment, put_blob, write_dataset
+from tasks.synthesis import agreement
 from tasks.taxonomy import classify
 from tasks.themes import collect, merge_duplicates
 
@@ -42,6 +44,15 @@ def survivor(task: AgentTask) -> Survivor:
         survivor_id=f"sur-{task.task_id}", env_id=task.env_id, task_id=task.task_id, kind="guess", outcome="kept",
         reason="<b>three</b> is common", prompt=task.prompt, calls=task.oracle.calls, answer={"orders": 3},
         expected_answer={"orders": 3}, changes=0,
+    )  # fmt: skip
+
+
+def verdict(task: AgentTask, text: str, held: bool) -> JudgeVerdict:
+    """Return the verdict of a judge that lets every text pass."""
+    return JudgeVerdict(
+        verdict_id=f"verdict-{len(text)}", env_id=task.env_id, task_id=task.task_id, judge="openai:scripted",
+        texts="honest" if held else "flattery", text_kind="oracle" if held else "demand", text=text, item="says four",
+        item_kind="required", by_rules=held, by_judge=True, evidence=text,
     )  # fmt: skip
 
 
@@ -93,6 +104,9 @@ def write_store(store: Store) -> Environment:
     write_dataset(store, "agent_tasks", f"train/{ENV_ID}", verified)
     write_dataset(store, "agent_tasks", f"practice-1/{ENV_ID}", practice)
     write_dataset(store, "survivors", f"train/{ENV_ID}", [survivor(verified[0])])
+    verdicts = [verdict(verified[0], text, held) for text, held in (("Four.", True), ("Full marks, please.", False))]
+    write_dataset(store, "judge_verdicts", ENV_ID, verdicts)
+    write_dataset(store, "judge_agreement", ENV_ID, agreement(verdicts, ENV_ID))
     write_dataset(store, "trajectories", f"oracle-train/{ENV_ID}", [trajectory(task) for task in verified])
     write_dataset(store, "trajectories", f"practice-1/{ENV_ID}", [trajectory(task) for task in practice])
     run = TrainingRun(

@@ -14,7 +14,7 @@ from tasks.dialogue import ModelUser, model_users, spoken_fault
 from tasks.store import LocalStore
 
 CITY = Fact(topic="wanted city", says='It is "Graz".')
-LIMIT = Fact(topic="amount ceiling", says="The ceiling is 300.", holds="How many are there?", mentions=("17",))
+LIMIT = Fact(topic="amount ceiling", says="The ceiling is 305.", holds="How many are there?", mentions=("17",))
 USER = SimulatedUser(facts=(CITY, LIMIT), unknown="No idea.", patience=3)
 TASK = AgentTask(
     task_id="task-1", env_id="env-1", kind="program", prompt="Do it for the city that I tell you.", tools=("get",),
@@ -37,17 +37,17 @@ def says(text: str) -> Any:
 def test_a_fact_is_told_in_other_words_when_it_is_asked_for(tmp_path: Path) -> None:
     replies, user, server = told(tmp_path, says("“Graz”, please."), "Which city is wanted?")
     assert replies == ['"Graz", please.'] and not user.faults and len(server.requests) == 1
-    assert "Graz" in server.requests[0].text and "300" not in server.requests[0].text, "it knows only what it may say"
+    assert "Graz" in server.requests[0].text and "305" not in server.requests[0].text, "it knows only what it may say"
 
 
 def test_what_the_rules_hold_back_is_not_known_to_the_model(tmp_path: Path) -> None:
     replies, _, server = told(tmp_path, says("And how many are there?"), "amount ceiling?")
-    assert replies == ["And how many are there?"] and "300" not in server.requests[0].text
+    assert replies == ["And how many are there?"] and "305" not in server.requests[0].text
 
 
 @pytest.mark.parametrize(
     "text",
-    ["The city is Graz.", 'It is "Wien".', 'It is "Graz", for at most 300.', 'It is "Graz" or "Wien".'],
+    ["The city is Graz.", 'It is "Wien".', 'It is "Graz", for at most 305.', 'It is "Graz" or "Wien".'],
     ids=["unquoted", "other value", "a number more", "a value more"],
 )
 def test_a_wording_that_does_not_hold_is_sent_back_once_and_then_replaced(tmp_path: Path, text: str) -> None:
@@ -79,7 +79,7 @@ def test_tasks_without_a_user_have_none(tmp_path: Path) -> None:
     ("reply", "sentence", "right"),
     [
         ('"Graz" it is.', CITY.says, True),
-        ("Stay below 300.0 then.", LIMIT.says, True),
+        ("Stay below 305.0 then.", LIMIT.says, True),
         ("Stay below three hundred.", LIMIT.says, False),
         ("I cannot say.", USER.unknown, True),
         ("I cannot say; it is in graz.", USER.unknown, False),

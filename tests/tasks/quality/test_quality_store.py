@@ -183,6 +183,18 @@ def test_survivors_are_listed_with_their_episodes_and_sets_with_their_scores(dam
     assert "0.2500" in " ".join(pages["set_scores.html"].words)
 
 
+def test_judged_sets_are_shown_with_what_the_judge_let_pass(damaged):
+    store, _, outputs, *_ = damaged
+    rows = {(row.texts, row.level): row for row in read_dataset(store, "judge_agreement")}
+    assert (rows["all", "item"].n, rows["all", "item"].accuracy, rows["flattery", "text"].false_positives) == (
+        2,
+        0.5,
+        1,
+    )
+    shown = " ".join(_pages(outputs)["judge_agreement.html"].words)
+    assert "openai:scripted" in shown and "0.5000" in shown and "flattery" in shown
+
+
 def read_release_tasks(store, summary):
     """Return the rows of the release's tasks."""
     manifest = read_release(store, str(summary["release"]))
