@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,10 @@ from tasks.sandbox.outcomes import ScriptOutcome, changes_of, make_steps
 
 _SLACK = 65536
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+
+
+_named = functools.lru_cache(maxsize=1024)(dumps)
+"""A tool's name as JSON text: few names are called over and over."""
 
 
 class Episode:
@@ -75,7 +80,7 @@ class Episode:
         return self._call(tool, arguments, self._limits.wall_s)
 
     def _call(self, tool: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
-        text, limit = f"{dumps(tool)},{dumps(arguments)}", 4 * self._limits.output_bytes
+        text, limit = f"{_named(tool)},{dumps(arguments)}", 4 * self._limits.output_bytes
         result, _ = self._request("call", text, seconds=seconds, limit=limit)
         if not isinstance(result, dict):
             raise SandboxError("protocol", "the observation is no JSON object")

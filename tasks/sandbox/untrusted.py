@@ -14,8 +14,8 @@ MAX_DEPTH = 64
 """How deep arrays and objects may be nested."""
 
 _MAX_DIGITS = 40
-_SHAPE = bytes(57 if 48 <= c <= 57 else 101 if c in b"eE" else c if c == 43 else 32 for c in range(256))
-_LONG, _LARGE, _SIGNED = b"9" * (_MAX_DIGITS + 1), b"e999", b"e+999"  # in that shape: digits, e, + and all else a space
+_SHAPE = bytes(57 if 48 <= c <= 57 else 101 if c in b"eE" else 32 for c in range(256))
+_LONG, _LARGE = b"9" * (_MAX_DIGITS + 1), b"e999"  # in that shape: digits, e and all else a space, without any +
 
 _NO_BRACKETS = bytes(c for c in range(256) if c not in b'[]{}"')
 
@@ -83,8 +83,8 @@ def read_json(raw: bytes) -> Any:
             surrogates, and nesting of more than 64 levels.
     """
     text = raw.decode()
-    shape = raw.translate(_SHAPE)
-    wary = _LONG in shape or _LARGE in shape or _SIGNED in shape
+    shape = raw.translate(_SHAPE, b"+")
+    wary = _LONG in shape or _LARGE in shape
     try:
         value, end = (_decode_warily(text), len(text)) if wary else _scan(text, 0)
         if end != len(text):
