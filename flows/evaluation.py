@@ -13,6 +13,7 @@ from flows.console import bar
 from flows.policies import checkpoint_of
 from flows.runtime import cache_key, compute, stored, workers
 from flows.synthesize import world_hash
+from flows.worlds import load_or_reject
 from flows.writing import open_gateway, user_models
 from schemas.base import content_hash
 from schemas.episode import ArenaResult, TrainingRun, Trajectory
@@ -21,7 +22,6 @@ from schemas.task import AgentTask
 from tasks.store import (
     environment_rows,
     list_keys,
-    load_environment,
     open_store,
     read_dataset,
     read_table,
@@ -65,10 +65,11 @@ def evaluate_part(
     gateway = open_gateway(store_uri, dict(models))
     store = open_store(store_uri)
     with measured() as cost:
+        loaded = {env: load_or_reject(store, env, "arena") for _, env in task_keys}
+        worlds = {env: world for env, world in loaded.items() if world is not None}
         tasks_: list[AgentTask] = [
-            t for use, env in task_keys for t in read_dataset(store, "agent_tasks", f"{use}/{env}")
+            t for use, env in task_keys if env in worlds for t in read_dataset(store, "agent_tasks", f"{use}/{env}")
         ]
-        worlds = {env: load_environment(store, env) for _, env in task_keys}
         policy = unpack_policy(checkpoint_of(store_uri, run), temperature=0.0)
         seen = _learnt(store_uri, worlds) if purpose == "arena" else set()
         outcome = evaluate(

@@ -7,10 +7,11 @@ from typing import Any
 
 from flows.console import bar
 from flows.runtime import compute, workers
+from flows.worlds import load_or_reject
 from schemas.episode import Trajectory
 from schemas.task import AgentTask
 from schemas.tool import Tool
-from tasks.store import list_keys, load_environment, open_store, read_dataset, write_dataset
+from tasks.store import list_keys, open_store, read_dataset, write_dataset
 
 
 def record_oracles(store_uri: str, use: str, env_id: str) -> dict[str, Any]:
@@ -20,7 +21,9 @@ def record_oracles(store_uri: str, use: str, env_id: str) -> dict[str, Any]:
     from tasks.synthesis import oracle_trajectory
 
     store = open_store(store_uri)
-    world = load_environment(store, env_id)
+    world = load_or_reject(store, env_id, "training")
+    if world is None:
+        return {"episodes": 0}
     rows: list[AgentTask] = read_dataset(store, "agent_tasks", f"{use}/{env_id}")
     with SandboxWorker() as worker:
         worker.load(EnvironmentImage.of(world.database, world.tools, world.snapshot))

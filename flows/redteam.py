@@ -11,7 +11,8 @@ from prefect.artifacts import create_table_artifact
 from flows.console import bar
 from flows.runtime import compute, default_store, run_name, workers
 from flows.synthesize import tasks_of
-from tasks.store import environment_rows, list_keys, load_environment, open_store, write_dataset
+from flows.worlds import load_or_reject
+from tasks.store import environment_rows, list_keys, open_store, write_dataset
 
 APART = ("practice", "rubric")
 """Uses whose tasks no red team attacks."""
@@ -20,10 +21,12 @@ APART = ("practice", "rubric")
 def attack_environment(store_uri: str, env_id: str, uses: list[str], seed: int) -> dict[str, Any]:
     """Attack an environment's tasks of the given uses, write the survivors and return the counts. A benchmark's own
     tasks, which nobody has attacked yet, are left as they are."""
-    from tasks.synthesis import probe
+    from tasks.synthesis import ProbeReport, probe
 
     store = open_store(store_uri)
-    world = load_environment(store, env_id)
+    world = load_or_reject(store, env_id, "redteam")
+    if world is None:
+        return {"env_id": env_id, **asdict(ProbeReport()), "survivors": 0}
     tasks_ = [task_ for task_ in tasks_of(store_uri, *uses) if task_.env_id == env_id and task_.mutants]
     report = probe(world.database, world.snapshot, world.tools, tasks_, seed=seed)
     write_dataset(store, "survivors", f"probe/{env_id}", report.survivors)

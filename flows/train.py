@@ -16,10 +16,11 @@ from flows.policies import checkpoint_of, keep_policy, set_current, work_folder
 from flows.practice import PracticeJob, load_practice, run_practice
 from flows.runtime import cache_key, default_store, run_name, stored, workers
 from flows.synthesize import tasks_of
+from flows.worlds import load_or_reject
 from schemas.base import content_hash
 from schemas.episode import TrainingRun
 from schemas.settings import DEFAULTS, Settings
-from tasks.store import environment_rows, load_environment, open_store
+from tasks.store import environment_rows, open_store
 from tasks.training import Progress, TrainingConfig, launch_training, prepare_sft
 from tasks.training.examples import save_tools
 from tasks.training.images import save_images, save_tasks
@@ -121,7 +122,9 @@ def prepare_rl(store_uri: str, run_id: str) -> int:
     folder = work_folder(store_uri, run_id)
     rl_tasks = sorted(tasks_of(store_uri, "rl"), key=lambda t: (t.oracle_calls, t.task_id))
     rl_tasks = rl_tasks[: -(-len(rl_tasks) // 2)]
-    worlds = [load_environment(store, env_id) for env_id in sorted({t.env_id for t in rl_tasks})]
+    loaded = [load_or_reject(store, env_id, "training") for env_id in sorted({t.env_id for t in rl_tasks})]
+    worlds = [world for world in loaded if world is not None]
+    rl_tasks = [t for t in rl_tasks if t.env_id in {world.environment.env_id for world in worlds}]
     folder.mkdir(parents=True, exist_ok=True)
     from tasks.environment import EnvironmentImage
 

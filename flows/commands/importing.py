@@ -62,5 +62,6 @@ def import_tau2(
     as_json: JsonOption = False,
 ) -> None:
     """Import domains of tau2-bench (tools.py, data_model.py, db.json, policy.md, tasks.json) for measuring only: they
-    never enter a training split. Exit codes as `import agent-world`."""
+    never enter a training split. Tasks whose reference actions execute become tasks of the set `test`; the others are
+    counted by reason. Exit codes as `import agent-world`."""
     _import("tau2", path, store, seed, chains, licence, only, as_json)
