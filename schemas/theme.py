@@ -8,7 +8,7 @@ from pydantic import Field
 
 from schemas.base import Record
 
-ThemeKind = Literal["mcp", "openapi", "botocore", "prd", "import"]
+ThemeKind = Literal["mcp", "openapi", "botocore", "prd", "import", "discovery"]
 
 
 class Operation(Record):
@@ -33,12 +33,15 @@ class Theme(Record):
     category_l1: str = ""
     category_l2: str = ""
     category_l3: str = ""
+    category_words: tuple[str, ...] = Field(default=(), description="the words that spoke for the category")
     source_id: str
     source_uri: str
     source_version: str
     source_sha256: str
     licence: str
     aliases: tuple[str, ...] = Field(default=(), description="theme ids merged into this one as near-duplicates")
+    api: str = Field(default="", description="what names the API in all its versions, if the source says")
+    api_version: str = Field(default="", description="the version of the API that the source describes")
 
 
 class Source(Record):

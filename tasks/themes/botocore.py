@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.theme import Operation
 from tasks.themes.reading import Reading, UnreadableSource, rule_lines
-from tasks.themes.text import plain, refusing, sentences, shorten, snake, unique
+from tasks.themes.text import plain, refusing, sentences, shorten, slug, snake, unique
 
 _ASIDE = re.compile(r"<(note|important)>.*?</\1>", re.DOTALL)  # the same notice under each operation: not its topic
 
@@ -50,6 +50,8 @@ def read_service_model(value: dict[str, Any]) -> Reading:
         description=shorten(about) or shorten(" ".join(one.description for one in found), 300),
         operations=tuple(found),
         rules=rule_lines(rules),
+        api=f"aws:{slug(str(metadata.get('serviceId') or metadata.get('endpointPrefix') or ''))}",
+        api_version=str(metadata.get("apiVersion") or ""),
     )
 
 

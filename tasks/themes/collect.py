@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from schemas.base import content_hash
 from schemas.environment import Rejection
 from schemas.theme import Source, Theme
-from tasks.themes.decode import read
 from tasks.themes.defaults import default_sources
+from tasks.themes.jobs import Job, Outcome, refusal
+from tasks.themes.reader import read_job
 from tasks.themes.reading import UnreadableSource
-from tasks.themes.sources import Clock, Fetched, SourceSpec, fetch, modified_at, spec_files
-from tasks.themes.terms import terms_of
-from tasks.themes.text import slug, unique
+from tasks.themes.sources import Clock, SourceSpec, locate, modified_at, spec_files
+from tasks.themes.workers import read_jobs
+
+ASKING = 4
+"""Servers and registries that are asked at once: they are waited for, mostly."""
+
+Progress = Callable[[int, int, int], None]
+"""Is told after each document: how many there are so far, and how many themes and refusals this one gave."""
 
 
 class Collection(NamedTuple):
@@ -32,8 +36,11 @@ def collect(
     *,
     extra_paths: Sequence[str | Path] = (),
     retrieved_at: Clock | None = None,
+    progress: Progress = lambda documents, found, refused: None,
 ) -> Collection:
     """Read every source document and return themes, sources and rejections; nothing is raised for a bad document.
+
+    Documents of installed packages are read here; all others in processes of their own (workers.py).
 
     Args:
         sources: what to read; None is the embedded default set, () reads only the extra paths.
@@ -42,67 +49,40 @@ def collect(
     """
     specs = [*(default_sources() if sources is None else sources), *spec_files([Path(path) for path in extra_paths])]
     clock = retrieved_at or modified_at
+    with ThreadPoolExecutor(ASKING) as pool:
+        located = list(pool.map(lambda spec: _locate(spec, clock), sorted(specs, key=lambda one: one.key)))
+    jobs = [(job, bool(spec.package)) for spec, found, _ in located for job in found]
+    known = {job: read_job(job) for job, ours in jobs if ours}
+    foreign = [job for job, ours in jobs if not ours]
+    outcomes = read_jobs(foreign, done=lambda found, refused: progress(len(jobs), found, refused))
+    known.update(zip(foreign, outcomes, strict=True))
+    return _gather((known[job] for job, _ in jobs), [one for _, _, refused in located for one in refused])
+
+
+def _locate(spec: SourceSpec, clock: Clock) -> tuple[SourceSpec, list[Job], list[Rejection]]:
+    troubles: list[UnreadableSource] = []
+    found: list[Job] = []
+    try:
+        found = locate(spec, clock, troubles.append)
+    except UnreadableSource as error:
+        troubles.append(error)
+    return spec, found, [refusal(spec.key, error.gate, error.reason) for error in troubles]
+
+
+def _gather(outcomes: Iterable[Outcome], rejections: list[Rejection]) -> Collection:
+    """Return all that was found, each theme once: of the very same document the first source counts."""
     themes: dict[str, Theme] = {}
     records: dict[str, Source] = {}
-    rejections = []
-    with ThreadPoolExecutor(2) as pool:  # servers are waited for, files are read
-        outcomes = list(pool.map(lambda spec: _read_one(spec, clock), sorted(specs, key=lambda one: one.key)))
-    for spec, outcome in zip(sorted(specs, key=lambda one: one.key), outcomes, strict=True):
-        if isinstance(outcome, UnreadableSource):
-            rejections.append(_rejection(spec, outcome.gate, f"{spec.key}: {outcome.reason}"))
-            continue
-        theme, source = outcome
-        if theme.theme_id in themes:
-            first = themes[theme.theme_id].source_uri
-            rejections.append(_rejection(spec, "same_document", f"{spec.key}: the very document of {first}"))
-            continue
-        themes[theme.theme_id], records[source.source_id] = theme, source
+    for outcome in outcomes:
+        rejections += outcome.refused
+        for theme, source in outcome.found:
+            if theme.theme_id in themes:
+                first = themes[theme.theme_id].source_uri
+                rejections.append(refusal(source.uri, "same_document", f"the very document of {first}"))
+            else:
+                themes[theme.theme_id], records[source.source_id] = theme, source
     return Collection(
         [themes[key] for key in sorted(themes)],
         [records[key] for key in sorted(records)],
         sorted(rejections, key=lambda one: (one.key, one.gate)),
     )
-
-
-def _read_one(spec: SourceSpec, clock: Clock) -> tuple[Theme, Source] | UnreadableSource:
-    try:
-        return _theme(spec, fetch(spec, clock))
-    except UnreadableSource as error:
-        return error
-
-
-def _theme(spec: SourceSpec, fetched: Fetched) -> tuple[Theme, Source]:
-    reading = read(fetched.content, fallback_name=fetched.stem)
-    reading = replace(reading, needs=unique([*reading.needs, *spec.needs]))
-    digest = content_hash(fetched.content)
-    version = fetched.version or digest[:12]  # a file of no release is its own version
-    licence = reading.licence if spec.licence == "NOASSERTION" and reading.licence else spec.licence
-    source = Source(
-        source_id=content_hash([fetched.uri, version, digest])[:16],
-        uri=fetched.uri,
-        version=version,
-        sha256=digest,
-        retrieved_at=fetched.retrieved_at,
-        licence=licence,
-        title=reading.name,
-    )
-    theme = Theme(
-        theme_id=f"{slug(reading.name)}-{digest[:8]}",
-        kind=reading.kind,
-        name=reading.name,
-        description=reading.description,
-        terms=terms_of(reading),
-        operations=reading.operations,
-        needs=reading.needs,
-        rules=reading.rules,
-        source_id=source.source_id,
-        source_uri=source.uri,
-        source_version=source.version,
-        source_sha256=digest,
-        licence=licence,
-    )
-    return theme, source
-
-
-def _rejection(spec: SourceSpec, gate: str, reason: str) -> Rejection:
-    return Rejection(stage="themes", key=spec.key, gate=gate, reason=reason)

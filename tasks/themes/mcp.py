@@ -43,6 +43,8 @@ def read_mcp(value: Any, *, fallback_name: str = "") -> Reading:
         needs=unique(_texts(meta.get("data_needed"))),
         rules=rule_lines(rules + stated),
         licence=str(meta.get("licence") or ""),
+        api=str(value.get("api") or ""),
+        api_version=str(value.get("api_version") or info.get("version") or ""),
     )
 
 

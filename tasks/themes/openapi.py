@@ -1,4 +1,7 @@
-"""Reads tool documentation in the OpenAPI 3 format (a parsed JSON or YAML value).
+"""Reads tool documentation in the OpenAPI formats 2 (Swagger), 3.0 and 3.1 (a parsed JSON or YAML value).
+
+Operations that are marked as deprecated are left out. What tells the same API in another version is the provider and
+service that a directory recorded (`x-providerName`, `x-serviceName`), else the host and the title.
 
 `x-data-needed`, a list of sentences at the top level, is an extension of our own that says which data the service is
 about; without it the tags and their descriptions stand in.
@@ -6,11 +9,14 @@ about; without it the tags and their descriptions stand in.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from schemas.theme import Operation
+from tasks.themes.licences import licence_of
 from tasks.themes.reading import Reading, UnreadableSource, rule_lines
-from tasks.themes.text import plain, refusing, shorten, snake, unique
+from tasks.themes.text import plain, refusing, shorten, slug, snake, unique
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
@@ -21,28 +27,28 @@ def is_openapi(value: Any) -> bool:
 
 
 def read_openapi(value: dict[str, Any]) -> Reading:
-    """Return the reading of an OpenAPI 3 document.
+    """Return the reading of an OpenAPI document.
 
     Raises:
-        UnreadableSource: for OpenAPI 2 (Swagger), an unknown version, or a malformed `info` or `paths`.
+        UnreadableSource: for an unknown version, a malformed `info` or `paths`, or if all of it is deprecated.
     """
     version = str(value.get("openapi") or value.get("swagger"))
-    if not version.startswith("3."):
+    if not version.startswith(("3.", "2.")):
         raise UnreadableSource("openapi_version", f"OpenAPI version {version!r} is not read: convert it to OpenAPI 3")
-    info, paths = value.get("info"), value.get("paths")
+    info, paths = value.get("info"), value.get("paths", {})
     if not isinstance(info, dict) or not isinstance(paths, dict):
-        raise UnreadableSource("broken_openapi", "an OpenAPI 3 document needs `info` and `paths` as objects")
-    operations, rules = [], []
-    for path, item in paths.items():
-        if not isinstance(item, dict):
-            raise UnreadableSource("broken_openapi", f"paths[{path!r}] is no object")
-        for method in METHODS:
-            if isinstance(item.get(method), dict):
-                operation, text = _operation(value, str(path), method, item)
-                operations.append(operation)
-                rules += [(operation.name, line) for line in refusing(text)]
+        raise UnreadableSource("broken_openapi", "an OpenAPI document needs `info` and `paths` as objects")
+    operations, rules, deprecated = [], [], 0
+    for path, method, item in _methods(value, paths):
+        if item[method].get("deprecated") is True:
+            deprecated += 1
+            continue
+        operation, text = _operation(value, path, method, item)
+        operations.append(operation)
+        rules += [(operation.name, line) for line in refusing(text)]
+    if deprecated and not operations:
+        raise UnreadableSource("deprecated", f"all of its {deprecated} operations are marked as deprecated")
     about = plain(str(info.get("description") or info.get("summary") or ""))
-    licence = info.get("license") if isinstance(info.get("license"), dict) else {}
     return Reading(
         kind="openapi",
         name=str(info.get("title") or ""),
@@ -50,19 +56,50 @@ def read_openapi(value: dict[str, Any]) -> Reading:
         operations=tuple(operations),
         needs=unique(_needs(value)),
         rules=rule_lines(rules + [("", line) for line in refusing(about)]),
-        licence=str(licence.get("identifier") or ""),
+        licence=licence_of(info.get("license")),
+        api=_api(value, info),
+        api_version=str(info.get("version") or ""),
     )
+
+
+def _methods(root: dict[str, Any], paths: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield (path, method, path item) of every operation; keys that begin with "x-" are extensions."""
+    for path, item in paths.items():
+        if str(path).startswith("x-"):
+            continue
+        if not isinstance(item, dict):
+            raise UnreadableSource("broken_openapi", f"paths[{path!r}] is no object")
+        found = _resolve(root, item)
+        for method in METHODS:
+            if isinstance(found.get(method), dict):
+                yield str(path), method, found
+
+
+def _api(value: dict[str, Any], info: dict[str, Any]) -> str:
+    """Return what names the API in all its versions."""
+    if info.get("x-providerName"):
+        return f"{info['x-providerName']}:{info.get('x-serviceName') or ''}"
+    servers = [_mapping(server).get("url") for server in _list(value.get("servers"))[:1]]
+    host = str(value.get("host") or (urlsplit(str(servers[0])).netloc if servers else ""))
+    return f"{host}:{slug(str(info.get('title') or ''))}"
 
 
 def _operation(root: dict[str, Any], path: str, method: str, item: dict[str, Any]) -> tuple[Operation, str]:
     """Return one method of one path, and all that is said about it: its text and those of its refusals (4xx)."""
     body = item[method]
     names = []
+    schemas = [
+        _mapping(media).get("schema")
+        for media in _mapping(_resolve(root, body.get("requestBody")).get("content")).values()
+    ]
     for parameter in [*_list(item.get("parameters")), *_list(body.get("parameters"))]:
-        names.append(str(_resolve(root, parameter).get("name", "")))
-    for media in _mapping(_resolve(root, body.get("requestBody")).get("content")).values():
-        schema = _resolve(root, _mapping(media).get("schema"))
-        names += [str(name) for name in _mapping(schema.get("properties"))]
+        found = _resolve(root, parameter)
+        if found.get("in") == "body":  # OpenAPI 2: the parameter is the whole body
+            schemas.append(found.get("schema"))
+        else:
+            names.append(str(found.get("name", "")))
+    for schema in schemas:
+        names += [str(name) for name in _mapping(_resolve(root, schema).get("properties"))]
     text = plain(f"{body.get('summary') or ''}. {body.get('description') or ''}".strip(". "))
     refusals = [
         str(_resolve(root, answer).get("description") or "")

@@ -22,7 +22,11 @@ class UnreadableSource(ValueError):
 
 @dataclass(frozen=True)
 class Reading:
-    """A document's content in the terms of a theme. `licence` is what the document itself states, or ''."""
+    """A document's content in the terms of a theme.
+
+    `licence` is what the document itself states (SPDX), `api` what names the API in all its versions, `api_version` the
+    version that this document describes; each is "" where the document does not say.
+    """
 
     kind: ThemeKind
     name: str
@@ -31,6 +35,8 @@ class Reading:
     needs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     licence: str = ""
+    api: str = ""
+    api_version: str = ""
 
     def __post_init__(self) -> None:
         """Raise UnreadableSource unless the document has a name and at least one operation."""

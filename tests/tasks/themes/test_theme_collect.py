@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from schemas.theme import Operation, Theme
 from tasks.themes import Collection, SourceSpec, collect, default_sources, merge_duplicates
+from tasks.themes.decode import MAX_BYTES
 from tasks.themes.duplicates import similarity
+from tasks.themes.versions import version_key
 
 NAMES = "waf waf-regional acm polly kms".split()  # noqa: SIM905
 
@@ -117,8 +119,8 @@ def test_broken_files_of_the_user_are_rejected_one_by_one(tmp_path: Path) -> Non
     (tmp_path / "cut.json").write_text(json.dumps(good)[:-9])
     (tmp_path / "picture.json").write_bytes(b"\x89PNG\x00\xff")
     (tmp_path / "empty.yaml").write_text("")
-    (tmp_path / "old.yaml").write_text("swagger: '2.0'\ninfo: {title: Old}\npaths: {}\n")
-    (tmp_path / "huge.json").write_bytes(b" " * 10_000_001)
+    (tmp_path / "old.yaml").write_text("swagger: '1.2'\ninfo: {title: Old}\npaths: {}\n")
+    (tmp_path / "huge.json").write_bytes(b" " * (MAX_BYTES + 1))
     (tmp_path / "script.py").write_text("not looked at")
     (tmp_path / "bare").mkdir()
     (tmp_path / "link.json").symlink_to(tmp_path / "gone.json")
@@ -159,10 +161,49 @@ def test_a_package_that_is_not_there_is_a_rejection() -> None:
     assert [one.gate for one in collect(specs).rejections] == ["missing", "missing"]
 
 
-def made(name: str, operations: list[str]) -> Theme:
+def test_of_versions_of_one_api_the_newest_that_is_no_preview_is_kept() -> None:
+    operations = [[f"{verb}_{what}" for verb in ("list", "get")] for what in ("book", "shelf", "author", "loan")]
+    versions = [
+        made("Books", operations[0], "host:books", "v1"),
+        made("Books", operations[1] + operations[2], "host:books", "v2"),
+        made("Books", operations[2] + operations[3] + operations[1], "host:books", "v3beta1"),
+        made("Book store", operations[3], "host:store", "v1"),
+    ]
+    versions = [one.model_copy(update={"theme_id": f"t{i}"}) for i, one in enumerate(versions)]
+    kept, rejections = merge_duplicates(versions)
+    assert [(one.name, one.api_version) for one in kept] == [("Books", "v2"), ("Book store", "v1")]
+    assert {one.key: one.gate for one in rejections} == {"t0": "older_version", "t2": "near_duplicate"}
+    assert kept[0].aliases == ("t0", "t2")
+    assert "version v1 of host:books; kept version v2" in rejections[0].reason
+
+
+def test_a_name_that_was_used_again_is_no_version() -> None:
+    one, other = made("Ledger", ["a_b"], "x:", "1"), made("Garden", ["c_d"], "x:", "2")
+    assert len(merge_duplicates([one, other])[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [("v1", "v2"), ("2013-01-01", "2021-05-04"), ("1.9.0", "1.10.0"), ("v2beta1", "v1"), ("2020-01-01-preview", "1")],
+)
+def test_versions_have_an_order(older: str, newer: str) -> None:
+    assert version_key(older) < version_key(newer)
+
+
+def test_services_that_share_their_makers_habits_only_are_no_duplicates() -> None:
+    habits = ["list_locations", "get_location", "list_operations", "cancel_operation"]
+    one, other = (
+        made(name, habits).model_copy(update={"terms": terms})
+        for name, terms in (("Chains", ("blockchain", "ledger")), ("Chips", ("accelerator", "tensor")))
+    )
+    assert similarity(one, other) >= 0.5
+    assert len(merge_duplicates([one, other])[0]) == 2
+
+
+def made(name: str, operations: list[str], api: str = "", version: str = "") -> Theme:
     """A theme of nothing but a name and operations."""
     return Theme(
         theme_id=name.replace(" ", "-"), kind="mcp", name=name, description="", terms=(),
         operations=tuple(Operation(name=one) for one in operations), source_id="0" * 16, source_uri="file:///x",
-        source_version="1", source_sha256="0" * 64, licence="MIT",
+        source_version="1", source_sha256="0" * 64, licence="MIT", api=api, api_version=version,
     )  # fmt: skip
