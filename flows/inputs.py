@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -36,10 +37,25 @@ def check_sources(settings: Settings) -> None:
     """Check, before a discovery, that its settings name sources and that these are there.
 
     Raises:
-        Refused: if a path is missing, or if the settings leave no source at all.
+        Refused: if a path is missing, if a command cannot be split or an address is none, or if the settings leave no
+            source at all.
     """
-    if not settings.embedded and not settings.specs:
-        raise Refused("--no-embedded leaves no source of themes, so nothing was done: name your own with --spec PATH")
+    asked = (*settings.registries, *settings.mcp_urls)
+    if not (settings.embedded or settings.specs or asked or settings.mcp_commands):
+        raise Refused(
+            "--no-embedded leaves no source of themes, so nothing was done: name your own with --spec PATH, --registry "
+            "URL, --mcp-url URL or --mcp-command COMMAND"
+        )
+    for address in asked:
+        if urlparse(address).scheme not in ("http", "https") or not urlparse(address).netloc:
+            raise Refused(f"{address} is no http or https address, so nothing was done")
+    for command in settings.mcp_commands:
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise Refused(f"--mcp-command {command}: {error}, so nothing was done") from None
+        if not words:
+            raise Refused("--mcp-command is empty, so nothing was done")
     check_paths(settings)
 
 

@@ -12,6 +12,9 @@ class Settings(Record):
 
     seed: int = 7
     specs: tuple[str, ...] = Field(default=(), description="files or folders of source documents beside the embedded")
+    registries: tuple[str, ...] = Field(default=(), description="addresses of MCP registries' listings")
+    mcp_urls: tuple[str, ...] = Field(default=(), description="URLs of running MCP servers")
+    mcp_commands: tuple[str, ...] = Field(default=(), description="commands that start MCP servers over stdio")
     corpus: tuple[str, ...] = Field(default=(), description="files or folders of data beside the embedded packages")
     embedded: bool = Field(default=True, description="also use the embedded themes")
     themes: tuple[str, ...] = Field(default=(), description="only themes whose id starts with one of these; () is all")

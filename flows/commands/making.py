@@ -26,6 +26,8 @@ from flows.commands.options import (
 from flows.runtime import DEFAULT_STORE
 
 commands = typer.Typer()
+MOST_IDS = 100
+"""Themes that `discover` lists one by one; of more, it counts those of each category."""
 
 
 @commands.command(epilog="Example: agentworld run --store ./store --seed 7")
@@ -65,21 +67,46 @@ def run(
 def discover(
     store: StoreOption = DEFAULT_STORE,
     spec: SpecOption = None,
+    registry: Annotated[
+        list[str] | None,
+        typer.Option("--registry", help="The address of an MCP registry's listing, of the official or Smithery's kind"),
+    ] = None,
+    mcp_command: Annotated[
+        list[str] | None,
+        typer.Option("--mcp-command", help="A command that starts an MCP server; $NAME is read from the environment"),
+    ] = None,
+    mcp_url: Annotated[
+        list[str] | None, typer.Option("--mcp-url", help="The URL of a running MCP server (streamable HTTP)")
+    ] = None,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Fit the taxonomy anew; without it, placed themes keep their places")
+    ] = False,
     embedded: EmbeddedOption = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Collect themes from source documents, merge near-duplicates and classify them."""
+    """Collect themes from documents, registries and live MCP servers; filter, merge and classify them.
+
+    A document is recognised by its content: OpenAPI 2 to 3.1, tools/list JSON, server.json, Smithery exports, Google
+    discovery documents, botocore models, PRDs in Markdown, docx or PDF. Each option can be repeated.
+    """
     from flows.inputs import check_sources
 
-    settings = settings_of(specs=spec, embedded=embedded)
+    settings = settings_of(
+        specs=spec, embedded=embedded, registries=registry, mcp_commands=mcp_command, mcp_urls=mcp_url
+    )
     check_sources(settings)
     from flows.discover import discover as flow
+    from flows.discover import discovery_counts
 
     try:
-        ids = flow(store, settings)
+        ids = flow(store, settings, refit, not as_json)
     finally:
         tell_refused(store, spec)
-    answer({"themes": ids}, as_json, lambda: say(f"{len(ids)} themes; next: agentworld build --store {store}", *ids))
+    counts = discovery_counts(store)
+    lines = [f"{number:>6}  {name}" for name, number in counts["categories"].items()] if len(ids) > MOST_IDS else ids
+    refused = ", ".join(f"{number} {gate}" for gate, number in counts["refused"].items()) or "nothing"
+    ending = [f"refused: {refused}", f"{len(ids)} themes; next: agentworld build --store {store}"]
+    answer({"themes": ids, **counts}, as_json, lambda: say(*lines, *ending))
 
 
 def _builds(results: list[dict[str, Any]], store: str, as_json: bool) -> None:

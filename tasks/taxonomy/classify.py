@@ -4,8 +4,8 @@ A theme's vector (features.py) is compared with the words of every subcategory. 
 its words of vector weight x lexicon weight, divided by the square root of the number of its words, so that a long list
 has no advantage. Level 1 is the category whose subcategories' scores have the largest Euclidean norm, level 2 its best
 subcategory, level 3 the leaf: the theme itself under its own name, as every environment is a leaf in the paper.
-No theme's place depends on another theme, so that adding one moves none; clustering, as in the
-paper, does not have this property.
+No theme's place depends on another theme, so that adding one moves none. A large collection has its own
+level 2 (clusters.py).
 """
 
 from __future__ import annotations
@@ -22,13 +22,24 @@ FALLBACK = ("Communication & General Utilities", "Everyday tools")
 """Where a theme goes whose words are in no category."""
 
 
+REASONS = 6
+"""Words that a placed theme keeps of those that spoke for its category."""
+
+
 def classify(themes: Sequence[Theme]) -> list[Theme]:
     """Return the themes with category_l1, category_l2 and category_l3 set, in the given order."""
     out = []
     for theme in themes:
         first, second = place(theme)
         out.append(
-            theme.model_copy(update={"category_l1": first, "category_l2": second, "category_l3": theme.name.strip()})
+            theme.model_copy(
+                update={
+                    "category_l1": first,
+                    "category_l2": second,
+                    "category_l3": theme.name.strip(),
+                    "category_words": tuple(word for word, _ in explain(theme, REASONS)),
+                }
+            )
         )
     return out
 
@@ -64,6 +75,11 @@ def explain(theme: Theme, limit: int = 12) -> list[tuple[str, float]]:
     return [(word, round(weights[word] / total, 4)) for word in best]
 
 
+def _level_2_names(written: Sequence[str], themes: Sequence[Theme]) -> list[str]:
+    """Return the written level-2 names, then those that only the themes have, in alphabetical order."""
+    return [*written, *sorted({theme.category_l2 for theme in themes} - set(written))]
+
+
 def describe_taxonomy(themes: Sequence[Theme]) -> dict[str, Any]:
     """Return the tree of the placed themes for a report.
 
@@ -75,7 +91,7 @@ def describe_taxonomy(themes: Sequence[Theme]) -> dict[str, Any]:
     for first in lexicon.level_1:
         own = [theme for theme in themes if theme.category_l1 == first]
         groups = []
-        for second in lexicon.level_2(first):
+        for second in _level_2_names(lexicon.level_2(first), own):
             leaves = [
                 {"name": theme.category_l3, "count": 1, "theme_id": theme.theme_id, "kind": theme.kind}
                 for theme in sorted(own, key=lambda one: one.theme_id)
