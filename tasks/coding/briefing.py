@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schemas.database import Column, Database, Table
@@ -14,8 +14,12 @@ from tasks.coding.snapshot import Reader, State
 
 SAMPLE_ROWS = 4
 LONGEST_CELL = 160
-DOCUMENT_LETTERS, ALL_DOCUMENTS_LETTERS = 6_000, 24_000
+DOCUMENT_LETTERS, ALL_DOCUMENTS_LETTERS = 8_000, 24_000
 MOST_OPERATIONS = 40
+LONGEST_OPERATION = 200
+
+_RULES_FIRST = ("text/markdown", "text/plain", "application/yaml", "text/html", "text/csv", "application/json")
+"""Media types in the order in which their documents are shown: those that state rules before those that hold data."""
 
 
 @dataclass(frozen=True)
@@ -23,19 +27,39 @@ class Briefing:
     """One environment as prompts show it; all of its texts came from outside and are shown as data.
 
     Attributes:
+        tables, rows: table -> its columns, and its first rows, in words.
+        others: names of tables that are not shown.
+        links: table -> the tables that it refers to.
         documents: name -> whole content, for checking citations.
-        excerpts: name -> content, cut.
+        excerpts: name -> content, cut; what is left out altogether has none.
+        statutes: names of the documents that state rules rather than hold data.
     """
 
     name: str
     description: str
     now: str
-    tables: str
-    rows: str
+    tables: dict[str, str]
+    rows: dict[str, str]
+    links: dict[str, set[str]]
     documents: dict[str, str]
     excerpts: dict[str, str]
+    statutes: frozenset[str]
     operations: str
     state: State
+    others: tuple[str, ...] = ()
+
+    def narrowed(self, tables: Collection[str], documents: Collection[str]) -> Briefing:
+        """Return what concerns one tool: its tables and those that they refer to, and of the documents those that it
+        cites and those that state rules; all of them for a tool that reads documents."""
+        wanted = {*tables, *(there for here in tables for there in self.links.get(here, ()))}
+        cited = {*documents, *self.statutes} if "documents" not in tables else set(self.excerpts)
+        return replace(
+            self,
+            tables={name: text for name, text in self.tables.items() if name in wanted},
+            rows={name: text for name, text in self.rows.items() if name in wanted},
+            excerpts={name: text for name, text in self.excerpts.items() if name in cited},
+            others=tuple(name for name in self.tables if name not in wanted),
+        )
 
 
 def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> Briefing:
@@ -46,21 +70,23 @@ def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> B
     """
     with Reader(snapshot) as reader:
         state = reader.state(database)
-        documents = {
-            str(row["name"]): str(row["content"])
-            for row in reader.rows("SELECT name, content FROM documents ORDER BY name")
-        }
-    tables = [_table(table, len(state[table.name])) for table in database.tables]
-    rows = [_rows(table, list(state[table.name].values())) for table in database.tables if state[table.name]]
+        found = reader.rows("SELECT name, media_type, content FROM documents ORDER BY name")
+    found.sort(key=lambda row: _RULES_FIRST.index(row["media_type"]) if row["media_type"] in _RULES_FIRST else 9)
+    documents = {str(row["name"]): str(row["content"]) for row in found}
     operations = theme.operations[:MOST_OPERATIONS] if theme is not None else ()
     return Briefing(
         name=database.name,
         description=database.description,
         now=database.start_time,
-        tables="\n\n".join(tables),
-        rows="\n\n".join(rows),
+        tables={table.name: _table(table, len(state[table.name])) for table in database.tables},
+        rows={t.name: _rows(t, list(state[t.name].values())) for t in database.tables if state[t.name]},
+        links={
+            table.name: {c.references.partition(".")[0] for c in table.columns if c.references}
+            for table in database.tables
+        },
         documents=documents,
         excerpts=_excerpts(documents),
+        statutes=frozenset(str(row["name"]) for row in found if row["media_type"] == "text/markdown"),
         operations="\n".join(map(_operation, operations)),
         state=state,
     )
@@ -104,18 +130,19 @@ def _excerpts(documents: dict[str, str]) -> dict[str, str]:
     left, found = ALL_DOCUMENTS_LETTERS, {}
     for name, content in documents.items():
         size = min(DOCUMENT_LETTERS, left)
-        found[name] = content if len(content) <= size else f"{content[:size]}\n(cut here; {len(content)} characters)"
-        left = max(0, left - len(content))
+        if size:
+            found[name] = content if len(content) <= size else f"{content[:size]}\n(cut; it has {len(content)} letters)"
+        left = max(0, left - min(size, len(content)))
     return found
 
 
 def _operation(operation: Operation) -> str:
     takes = f" (takes {', '.join(operation.parameters)})" if operation.parameters else ""
-    return f"{operation.name}{takes}: {' '.join(operation.description.split())[:300]}"
+    return f"{operation.name}{takes}: {' '.join(operation.description.split())[:LONGEST_OPERATION]}"
 
 
 def tool_lines(tools: Sequence[Tool]) -> list[str]:
-    """Return one line a tool for prompts: its parameters, then what it does."""
+    """Return one line a tool for prompts: its parameters, optional ones with "?", then what it does."""
     return [
         f"{tool.name}({', '.join(_parameter(tool, name) for name in tool.parameters['properties'])}): "
         f"{' '.join(tool.description.split())}"
@@ -125,4 +152,4 @@ def tool_lines(tools: Sequence[Tool]) -> list[str]:
 
 def _parameter(tool: Tool, name: str) -> str:
     kind = tool.parameters["properties"][name]["type"]
-    return f"{name}: {kind}" + ("" if name in tool.parameters.get("required", ()) else ", optional")
+    return f"{name}{'' if name in tool.parameters.get('required', ()) else '?'}: {kind}"

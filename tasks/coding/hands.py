@@ -82,7 +82,8 @@ class Hands:
                 lines.append(f"{len(answer.tools)} tools: plan at most {most}")
             return "\n".join(lines)
 
-        prompt = self._render("coder/plan", most=most, **self._rules())
+        shown = {"environment": self.brief, "tools": tool_lines(self.kept)}
+        prompt = render("coder/plan", most=most, **shown, **self._rules())
         answer = self.gateway.ask(
             "coder", prompt, ToolPlans, env_id=self.database.env_id, check=check, repairs=ANSWER_REPAIRS
         )
@@ -102,20 +103,20 @@ class Hands:
 
     def write(self, plan: PlannedTool) -> WrittenTool:
         """Return the coder's source of a planned tool and its own tests."""
-        return self._written(plan, self._render("coder/write", plan=_pretty(plan), **self._rules()))
+        return self._written(plan, self._render("coder/write", plan, **self._rules()))
 
     def revise(self, work: Work, faults: Sequence[str]) -> WrittenTool:
         """Return the coder's source and tests again, after it was told what went wrong."""
         own = [test.model_dump(exclude_defaults=True) for test in work.written.tests]
         prompt = self._render(
-            "coder/revise", plan=_pretty(work.plan), source=work.written.source_code, own_tests=_pretty(own),
+            "coder/revise", work.plan, source=work.written.source_code, own_tests=_pretty(own),
             faults=list(faults)[:_MOST_TOLD], **self._rules(),
         )  # fmt: skip
         return self._written(work.plan, prompt)
 
     def test(self, plan: PlannedTool) -> list[WrittenTest]:
         """Return the tester's tests of a planned tool; it is not shown any code."""
-        prompt = self._render("tester/write", plan=_pretty(plan))
+        prompt = self._render("tester/write", plan)
         return self.gateway.ask(
             "tester", prompt, WrittenTests, env_id=self.database.env_id,
             check=lambda written: self._faults(plan, written.tests), repairs=ANSWER_REPAIRS,
@@ -136,7 +137,7 @@ class Hands:
                       if one.verdict == "correct" and one.corrected is None]  # fmt: skip
             return "\n".join(lines) or self._faults(work.plan, _reviewed(work.tests, review))
 
-        prompt = self._render("tester/review", plan=_pretty(work.plan), failures=_pretty(told))
+        prompt = self._render("tester/review", work.plan, failures=_pretty(told))
         review = self.gateway.ask(
             "tester", prompt, Review, env_id=self.database.env_id, check=check, repairs=ANSWER_REPAIRS
         )
@@ -148,8 +149,13 @@ class Hands:
             check=lambda written: self._faults(plan, written.tests), repairs=ANSWER_REPAIRS,
         )  # fmt: skip
 
-    def _render(self, step: str, **values: Any) -> Prompt:
-        return render(step, environment=self.brief, tools=tool_lines(self.kept), **values)
+    def _render(self, step: str, plan: PlannedTool, **values: Any) -> Prompt:
+        """Render a step about one planned tool, with what concerns its tables."""
+        used = {*plan.reads, *plan.writes}
+        brief = self.brief.narrowed(used, [refusal.document for refusal in plan.refusals])
+        near = [tool for tool in self.kept if used & {*tool.reads, *tool.writes}]
+        plan_text = _pretty(plan.model_dump(exclude_defaults=True))
+        return render(step, environment=brief, tools=tool_lines(near), plan=plan_text, **values)
 
     @staticmethod
     def _rules() -> dict[str, Any]:
@@ -175,5 +181,4 @@ def _reviewed(tests: Sequence[WrittenTest], review: Review) -> list[WrittenTest]
 
 
 def _pretty(value: Any) -> str:
-    plain = value.model_dump(exclude_defaults=True) if isinstance(value, PlannedTool) else value
-    return json.dumps(plain, indent=1, ensure_ascii=False)
+    return json.dumps(value, indent=1, ensure_ascii=False)
