@@ -26,8 +26,8 @@ Test = Callable[[Any, Any], bool]
 PROBES = 4
 _LIMITS = ("limit", "max_results", "page_size")
 _TESTS: tuple[tuple[Meaning, Test], ...] = (
-    ("equals", lambda cell, given: bool(same(cell, given))),
     ("contains", lambda cell, given: isinstance(cell, str) and str(given).lower() in cell.lower()),
+    ("equals", lambda cell, given: bool(same(cell, given))),
     ("at_least", lambda cell, given: type(cell) is type(given) and cell >= given),
     ("at_most", lambda cell, given: type(cell) is type(given) and cell <= given),
 )
@@ -177,7 +177,7 @@ class _Probe:
         for column in [*named, *(c for c in listing.table.columns if c not in named)]:
             cells = self._values(name, listing.table, column)
             for meaning, test in _tests(column):
-                given = [cell.split()[0] for cell in cells if cell.split()] if meaning == "contains" else cells
+                given = [_part(cell) for cell in cells] if meaning == "contains" else cells
                 kept = [[r for r in rows if r[column.name] is not None and test(r[column.name], v)] for v in given]
                 telling = any(0 < len(some) < len(rows) for some in kept)
                 if telling and all(
@@ -248,6 +248,11 @@ class _Probe:
         )
         update = {"kind": "aggregate", "table": table.name, "inputs": inputs, "outputs": outputs}
         return self.tool.model_copy(update=update)
+
+
+def _part(text: str) -> str:
+    """Return the beginning of a text, so that what only equals the whole is told apart."""
+    return text[: max(3, len(text) // 2)].strip()
 
 
 def _tests(column: Column) -> Iterator[tuple[Meaning, Test]]:

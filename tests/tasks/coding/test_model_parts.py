@@ -1,0 +1,95 @@
+"""The parts that judge and explain what models write, each by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.task import Call
+from schemas.tool import ToolField
+from tasks.coding import write_tools
+from tasks.coding.briefing import make_briefing
+from tasks.coding.citations import citation_fault
+from tasks.coding.effects import tables_used
+from tasks.coding.meanings import explain
+from tasks.coding.snapshot import Reader
+from tasks.coding.typecheck import type_fault
+from tasks.environment import EnvironmentImage
+
+_DOCUMENTS = {"rules.html": "<p>A member may rent <b>one</b> locker&nbsp;at a\n time.</p>"}
+
+
+@pytest.mark.parametrize(
+    ("document", "quote", "fault"),
+    [
+        ("rules.html", "a member may rent one locker at a time", ""),
+        ("rules.html", "A member may rent two lockers at a time.", "does not stand in it"),
+        ("rules.html", "one.", "too short"),
+        ("other.md", "A member may rent one locker at a time.", "the documents are rules.html"),
+    ],
+)
+def test_a_citation_must_stand_in_its_document(document, quote, fault):
+    found = citation_fault(document, quote, _DOCUMENTS)
+    assert fault in found and bool(fault) == bool(found)
+
+
+def test_names_of_subqueries_words_and_upserts_are_no_tables():
+    source = '''
+def tool(ctx):
+    """Select rows from nowhere."""
+    if ctx.db.value("WITH a AS (SELECT 1 FROM x), b(n) AS (SELECT n FROM a JOIN y) SELECT * FROM b"):
+        return ctx.refuse("NO", "Update it from the list.")
+    ctx.db.execute("INSERT INTO z (k) VALUES (1) ON CONFLICT (k) DO UPDATE SET k = 2")
+'''
+    assert tables_used(source) == ({"x", "y"}, {"z"})
+
+
+def test_what_a_reading_tool_means_is_found_out_by_calling_it(shop, worker):
+    tools = [tool for tool in write_tools(shop.database, 0, shop.snapshot) if tool.kind in ("get", "search")]
+    with Reader(shop.snapshot) as reader:
+        state = reader.state(shop.database)
+    image = EnvironmentImage.of(shop.database, tools, shop.snapshot)
+    told = 0
+    for tool in tools:
+        bare = tool.model_copy(
+            update={
+                "kind": "read", "table": "", "inputs": tuple(_bare(f) for f in tool.inputs),
+                "outputs": tuple(_bare(f) for f in tool.outputs),
+            }
+        )  # fmt: skip
+
+        def ask(arguments, name=tool.name):
+            return worker.run_episode([Call(tool=name, arguments=arguments)], image=image).steps[0].observation
+
+        found = explain(bare, shop.database, state, ask, 0)
+        assert (found.kind, found.table) == (tool.kind, tool.table), tool.name
+        assert found.outputs == tool.outputs, tool.name
+        for field, own in zip(found.inputs, tool.inputs, strict=True):
+            if field.meaning and field.of:
+                assert (field.meaning, field.of, field.entity) == (own.meaning, own.of, own.entity), tool.name
+                told += 1
+    assert told >= 12
+
+
+def _bare(field: ToolField) -> ToolField:
+    return ToolField(path=field.path, type=field.type)
+
+
+def test_rules_reading_tools_pass_the_type_check_too(shop):
+    tools = [tool for tool in write_tools(shop.database, 0, shop.snapshot) if not tool.writes]
+    faults = {tool.name: type_fault(tool) for tool in tools[::5]}
+    assert faults and not any(faults.values()), faults
+
+
+def test_comments_do_not_switch_the_type_check_off(shop):
+    tool = write_tools(shop.database, 0, shop.snapshot)[0]
+    name = tool.name
+    source = f"# mypy: ignore-errors\ndef {name}(ctx):\n    return ctx.db.fetch('é')  # type: ignore\n"
+    assert 'line 3: "Db" has no attribute "fetch"' in type_fault(tool.model_copy(update={"source_code": source}))
+
+
+def test_one_tools_briefing_holds_its_tables_and_the_rules(shop):
+    brief = make_briefing(shop.database, shop.snapshot, None)
+    narrow = brief.narrowed({"orders"}, [])
+    assert set(narrow.tables) == {"orders", "customers", "products"} and narrow.others == ("suppliers",)
+    assert set(narrow.excerpts) == {"returns.md"} and set(brief.excerpts) == {"returns.md", "tiers.csv"}
+    assert set(brief.narrowed({"documents"}, []).excerpts) == set(brief.excerpts)
