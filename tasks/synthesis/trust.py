@@ -85,6 +85,8 @@ class Trust:
         right = sum(verify(verifier, guess.answer, guess.changes).success for guess in guessed)
         if right * 2 > len(guessed):
             return "user_needed", f"{right} of {len(guessed)} guesses at what the user keeps back are right", None
+        if topic := self._needless(candidate, verifier):
+            return "user_needed", f"whatever the user says of {topic!r}, the outcome is the same", None
         task = make_task(candidate, run, verifier, self.env_id, tuple(s.name for s in self.signatures))
         gate, reason, task = self.attacker.attack(task, run, rng, keep=keep)
         if task is None or "long" not in task.classes or task.length >= LONG:
@@ -92,6 +94,20 @@ class Trust:
         if candidate.bounds is not None:
             return "shortened", f"meant to be long, but {task.length} calls do", None
         return "", "", task.model_copy(update={"classes": tuple(c for c in task.classes if c != "long")})
+
+    def _needless(self, candidate: Candidate, verifier: Verifier) -> str:
+        """Return a topic among several that need not be asked for, since other values do as well; '' if all matter."""
+        user = candidate.user
+        if user is None or len(user.facts) < 2:
+            return ""
+        for place, fact in enumerate(user.facts):
+            others = (guess.facts[place] for guess in candidate.guesses)
+            told = ((*user.facts[:place], other, *user.facts[place + 1 :]) for other in others)
+            users = (user.model_copy(update={"facts": facts}) for facts in told)
+            runs = (self.bench.execute(candidate.oracle, 0, other) for other in users)
+            if candidate.guesses and all(verify(verifier, run.answer, run.changes).success for run in runs):
+                return fact.topic
+        return ""
 
 
 def make_task(candidate: Candidate, run: Run, verifier: Verifier, env_id: str, tools: tuple[str, ...]) -> AgentTask:
