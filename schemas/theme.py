@@ -54,6 +54,7 @@ class Source(Record):
     retrieved_at: str = Field(description="ISO 8601, UTC: when these bytes reached this machine")
     licence: str = Field(description="SPDX expression")
     title: str = ""
+    robots: str = Field(default="", description="of a page: what robots.txt says of it (RobotsFinding)")
 
 
 class Provenance(Record):

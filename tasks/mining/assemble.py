@@ -14,7 +14,7 @@ from schemas.environment import Rejection
 from schemas.theme import Provenance, Source, Theme
 from tasks.environment import SnapshotError, build_snapshot
 from tasks.mining.connectors import CONNECTORS
-from tasks.mining.findings import MinedDocument, MinedTable
+from tasks.mining.findings import Findings, MinedDocument, MinedTable
 from tasks.mining.generators import stamp
 from tasks.mining.policies import DOCUMENT, cite, render
 from tasks.mining.workflows import compose
@@ -42,6 +42,7 @@ def assemble(
     complexified: int = 0,
     added: Sequence[str] = (),
     rejections: Sequence[Rejection] = (),
+    findings: Findings | None = None,
 ) -> World:
     """Return the world that a draft describes.
 
@@ -102,6 +103,7 @@ def assemble(
         [source for source_id, source in all_sources.items() if source_id in used],
         [entry.model_copy(update={"env_id": env_id}) for entry in left_out],
         list(draft.invariants),
+        findings,
     )
 
 

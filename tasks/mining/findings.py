@@ -8,10 +8,15 @@ from typing import Any
 from schemas.base import Scalar
 from schemas.database import Document, Table
 from schemas.environment import Rejection
+from schemas.research import ResearchRound
 from schemas.theme import Source
 
 Row = dict[str, Scalar]
 """One row by column name; dates are ISO 8601 text, booleans are 0 or 1, a missing value is None."""
+
+
+RULES = "rules"
+"""The researcher that is no model."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Findings:
     """The result of one research: parents stand before the tables that refer to them.
 
     Each entry of `log` is {tool: search | open | extract | save, arguments, outcome}, in the order of the calls.
+    `researcher` is "rules" or the id of the model whose tables these are; `rounds` are a model's, whoever has the
+    last word; `refused` counts what it was not allowed or not believed, by gate.
     """
 
     theme_id: str
@@ -61,6 +68,9 @@ class Findings:
     sources: list[Source] = field(default_factory=list)
     log: list[dict[str, Any]] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
+    researcher: str = RULES
+    rounds: list[ResearchRound] = field(default_factory=list)
+    refused: dict[str, int] = field(default_factory=dict)
 
     def source(self, source_id: str) -> Source:
         """Return the source of that id.

@@ -12,10 +12,10 @@ from schemas.theme import Theme
 from tasks.mining.assemble import assemble
 from tasks.mining.complexify import connect
 from tasks.mining.corpus import Corpus
-from tasks.mining.findings import Findings, MinedTable
+from tasks.mining.findings import RULES, Findings, MinedTable
 from tasks.mining.follow import Followed, follow
 from tasks.mining.gates import sound
-from tasks.mining.researcher import research
+from tasks.mining.researcher import Researcher, RuleResearcher, research
 from tasks.mining.trim import trim
 from tasks.mining.workflows.choose import MINIMUM_ROWS, Match, choose, theme_words
 from tasks.mining.workflows.compose import compose
@@ -26,7 +26,15 @@ MINED_ROWS = 1500
 """About how many mined rows a world has before complexification."""
 
 
-def mine(theme: Theme, corpus: Corpus, *, seed: int, rounds: int = 1, guideline: dict[str, Any] | None = None) -> World:
+def mine(
+    theme: Theme,
+    corpus: Corpus,
+    *,
+    seed: int,
+    rounds: int = 1,
+    guideline: dict[str, Any] | None = None,
+    researcher: Researcher | None = None,
+) -> World:
     """Return the world of a theme; another seed gives a variant of the same structure with other rows and state.
 
     Args:
@@ -36,11 +44,20 @@ def mine(theme: Theme, corpus: Corpus, *, seed: int, rounds: int = 1, guideline:
         rounds: rounds of complexification; each adds connected tables.
         guideline: a diagnosis' guideline: `skills` and `kinds` steer which tables are added, and `needs_data` asks
             for two generated additions a round instead of one.
+        researcher: who mines; None: rules. If what a model found makes no world, rules mine the theme again.
 
     Raises:
         MiningError: if the theme gives no world; its rejections say why.
     """
-    return build(theme, research(theme, corpus, seed), corpus, seed=seed, rounds=rounds, guideline=guideline)
+    found = (researcher or RuleResearcher()).research(theme, corpus, seed)
+    try:
+        return build(theme, found, corpus, seed=seed, rounds=rounds, guideline=guideline)
+    except MiningError as error:
+        if found.researcher == RULES:
+            raise
+        again = replace(research(theme, corpus, seed), rounds=found.rounds, refused=found.refused, log=found.log)
+        again.rejections[:0] = error.rejections
+    return build(theme, again, corpus, seed=seed, rounds=rounds, guideline=guideline)
 
 
 def variant(theme: Theme, corpus: Corpus, world: World, *, seed: int) -> World:
@@ -107,6 +124,7 @@ def build(
         complexified=done,
         added=added,
         rejections=rejections,
+        findings=findings,
     )
 
 

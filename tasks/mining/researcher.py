@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, Protocol
 
-from schemas.base import Scalar
-from schemas.database import Column, Table
 from schemas.environment import Rejection
 from schemas.theme import Source, Theme
 from tasks.mining import papers
 from tasks.mining.corpus.corpus import Corpus
-from tasks.mining.corpus.items import Record
 from tasks.mining.corpus.locate import MissingFiles, locate
-from tasks.mining.extract import Described
 from tasks.mining.findings import Findings, MinedDocument, MinedTable
 from tasks.mining.plan import Plan, choose, rank
-from tasks.mining.relations import Study, hold, study
-from tasks.mining.selection import References, select
+from tasks.mining.relations import Study, study
+from tasks.mining.selection import select
+from tasks.mining.shape import labelled, schema_of, whole
 from tasks.retrieval.bm25 import words
 
 RESULTS = 12
@@ -81,17 +77,17 @@ class RuleResearcher:
     def _tables(
         self, terms: list[str], known: Study, plan: Plan, seed: int, found: Findings
     ) -> list[tuple[MinedTable, Source]]:
-        tables = {item: _whole(known.tables[item], plan.references[item], known, found) for item in plan.items}
+        tables = {item: whole(known.tables[item], plan.references[item], known.tables, found) for item in plan.items}
         chosen = select(tables, plan.references, terms, seed)
         parents = {parent for columns in plan.references.values() for parent in columns.values()}
         mined = []
         for item, records in chosen.items():
             described = tables[item]
-            records, note = _labelled(described, records, item in parents, found)
+            records, note = labelled(described, records, item in parents, found)
             note = "; ".join(part for part in (described.item.dataset.transform, *described.notes, note) if part)
             if len(records) < len(described.records):
                 note += f"; sample {len(records)} of {len(described.records)} rows, seed {seed}"
-            table = _schema(described, records, plan.references[item], tables)
+            table = schema_of(described, records, plan.references[item], tables)
             outcome = f"{len(records)} of {len(described.records)} rows, {len(table.columns)} columns"
             found.log.append(_step("extract", {"item": item, "table": table.name}, outcome))
             locators = [at for at, _ in records]
@@ -141,69 +137,3 @@ def _step(tool: str, arguments: dict[str, Any], outcome: str) -> dict[str, Any]:
 def _add_source(found: Findings, source: Source) -> None:
     if all(source.source_id != known.source_id for known in found.sources):
         found.sources.append(source)
-
-
-def _whole(described: Described, references: dict[str, str], known: Study, found: Findings) -> Described:
-    """Return a table whose references all hold, over its whole source; what breaks is counted."""
-    found.rejections.extend(described.rejections)
-    links = []
-    for column, parent in references.items():
-        keys = set(known.tables[parent].values(known.tables[parent].table.key))
-        links.append((column, described.table.column(column).nullable, keys))
-    records, broken = hold(described.records, links)
-    for column, count in broken.items():
-        done = "set to nothing" if described.table.column(column).nullable else "left out"
-        reason = f"{count} rows refer by {column} to no {references[column]} that is known: {done}"
-        key = described.item.item_id
-        found.rejections.append(Rejection(stage="mining", key=key, gate="broken_reference", reason=reason))
-    return Described(described.item, described.table, tuple(records), (), described.notes)
-
-
-def _labelled(
-    described: Described, records: list[Record], is_parent: bool, found: Findings
-) -> tuple[list[Record], str]:
-    """Make labels unique: rows that others refer to get their key behind the label, others are left out."""
-    label, key = described.table.label, described.table.key
-    if not label or label == key:
-        return records, ""
-    counts = Counter(row[label] for _, row in records)
-    repeated = {value for value, count in counts.items() if count > 1 and value is not None}
-    if not repeated:
-        return records, ""
-    item, changed = described.item.item_id, sum(counts[value] for value in repeated)
-    if is_parent:
-        records = [
-            (at, {**row, label: f"{row[label]} ({row[key]})"} if row[label] in repeated else row) for at, row in records
-        ]
-        return records, f"key added to {label} of {changed} rows that shared one"
-    seen: set[Scalar] = set()
-    kept = []
-    for at, row in records:
-        if row[label] not in seen:
-            seen.add(row[label])
-            kept.append((at, row))
-    reason = f"{len(records) - len(kept)} rows share their {label} with an earlier row"
-    found.rejections.append(Rejection(stage="mining", key=item, gate="duplicate_label", reason=reason))
-    return kept, f"{len(records) - len(kept)} rows with a repeated {label} left out"
-
-
-def _schema(
-    described: Described, records: list[Record], references: References | dict[str, str], tables: dict[str, Described]
-) -> Table:
-    """Return the table's schema for the kept rows: references named, nullability and choices as they now are."""
-    columns: list[Column] = []
-    for column in described.table.columns:
-        update: dict[str, Any] = {}
-        parent = references.get(column.name)
-        if isinstance(parent, str):
-            other = tables[parent].table
-            update = {
-                "role": "reference", "references": f"{other.name}.{other.key}", "choices": (), "minimum": None,
-                "maximum": None, "unit": "", "unique": False,
-            }  # fmt: skip
-        if column.name == described.table.label:
-            update["unique"] = True
-        if any(row[column.name] is None for _, row in records):
-            update["nullable"] = True
-        columns.append(column.model_copy(update=update))
-    return described.table.model_copy(update={"columns": tuple(columns), "rows": len(records)})

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from schemas.database import Database
 from schemas.environment import Rejection
 from schemas.theme import Provenance, Source
+from tasks.mining.findings import Findings
 from tasks.mining.workflows.plan import Invariant
 
 
@@ -15,6 +16,7 @@ class World:
     """An executable world without tools: schema, actions and documents; the state's bytes; where all of it is from.
 
     `invariants` hold in the snapshot and after any action; they are SQL over the tables.
+    `findings` are what its researcher brought home.
     """
 
     database: Database
@@ -23,6 +25,7 @@ class World:
     sources: list[Source]
     rejections: list[Rejection]
     invariants: list[Invariant] = field(default_factory=list)
+    findings: Findings | None = None
 
 
 class MiningError(ValueError):

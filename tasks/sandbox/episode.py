@@ -38,7 +38,7 @@ class Episode:
         image: EnvironmentImage,
         differ: Differ,
         limits: Limits,
-        start_script: Callable[[str, EnvironmentImage], Child],
+        start_script: Callable[[str, str], Child],
         release: Callable[[], None],
     ) -> None:
         self._child = child
@@ -102,7 +102,7 @@ class Episode:
 
         Never raises for what the script or the tools do: `error` says it.
         """
-        script = self._start_script(source, self._image)
+        script = self._start_script(source, self._image.start_time)
         steps: list[Step] = []
         deadline, limit = time.monotonic() + self._limits.script_s, 4 * self._limits.output_bytes + _SLACK
         try:

@@ -213,13 +213,13 @@ class Sandbox:
             return child, loaded
         return self.child(image, seed, MANY_EPISODES)
 
-    def script(self, source: str, image: EnvironmentImage) -> Child:
-        """Start a confined child that runs a solution script, with the environment's time but without its state."""
+    def script(self, source: str, start_time: str) -> Child:
+        """Start a confined child that runs a solution script, at an environment's time but without its state."""
         ours, theirs = socket.socketpair()
         payload = memory_file(source.encode(errors="replace"))
         try:
             zygote = self.start()
-            token = zygote.start("script", [theirs.fileno(), payload], start_time=image.start_time, seed=0)
+            token = zygote.start("script", [theirs.fileno(), payload], start_time=start_time, seed=0)
             return Child(ours, zygote, token)
         except ConnectionError as error:
             ours.close()

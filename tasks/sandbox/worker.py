@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from types import TracebackType
@@ -99,13 +100,38 @@ class SandboxWorker:
             SandboxError: "refused" if the sandbox is too weak for the code; "start" if the environment does not come
                 up, for example because the snapshot is no SQLite file.
         """
-        if image.foreign and self.strength.level < FLOOR and not allow_weak:
+        self._check_strength(allow_weak or not image.foreign)
+        self._current = image
+        self._sandbox.ready(image)
+
+    def run_script(self, source: str, *, start_time: str = "2026-01-05T09:00:00", allow_weak: bool = False) -> dict:
+        """Run a module's `solve(call)` that belongs to no environment, and return its answer; `call` reaches nothing.
+
+        Args:
+            source: the module; what it works on stands in it.
+            start_time: what the clocks inside show.
+            allow_weak: as for `load`.
+
+        Raises:
+            SandboxError: "refused" as `load`; else how the script ended without an answer.
+        """
+        self._check_strength(allow_weak)
+        child = self._sandbox.script(source, start_time)
+        try:
+            message = child.receive(time.monotonic() + self.limits.script_s, self.limits.output_bytes + 64)
+        finally:
+            child.close()
+        if isinstance(message, list) and len(message) == 2 and message[0] == "answer" and isinstance(message[1], dict):
+            return message[1]
+        told = str(message[1])[:500] if isinstance(message, list) and message[:1] == ["failed"] else "malformed message"
+        raise SandboxError("protocol", told)
+
+    def _check_strength(self, allow_weak: bool) -> None:
+        if self.strength.level < FLOOR and not allow_weak:
             raise SandboxError(
                 "refused",
                 f"the sandbox here is only {self.strength.name!r}; install bubblewrap, or allow weak sandboxes",
             )
-        self._current = image
-        self._sandbox.ready(image)
 
     def _image(self, image: EnvironmentImage | None) -> EnvironmentImage:
         if image is not None and image is not self._current:

@@ -68,12 +68,13 @@ def read_release(store: Store, release_id: str) -> dict[str, Any]:
 
 
 def collect_garbage(store: Store, *, dry_run: bool = True) -> list[str]:
-    """Return the keys of blobs that no environment, training run, page, cached result or release names; remove them
-    unless `dry_run`. Run it while no flow writes."""
+    """Return the keys of blobs that no environment, training run, research, page, cached result or release names;
+    remove them unless `dry_run`. Run it while no flow writes."""
     used: set[str] = set()
     for row in read_dataset(store, "environments"):
         used.update((row.snapshot_sha256, row.database_sha256))
     used.update(row.checkpoint_sha256 for row in read_dataset(store, "training_runs"))
+    used.update(row.findings_sha256 for row in read_dataset(store, "research"))
     for prefix in ("releases/", "results/", "runs/", "pages/"):
         for key in store.list(prefix):
             used.update(match.decode() for match in _HASH.findall(store.get(key)))
