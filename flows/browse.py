@@ -163,7 +163,21 @@ def _environment(store: str, row: Any) -> dict[str, Any]:
         for t in world.tools
     ]  # fmt: skip
     shown["sources"] = [licences.get(source_id, source_id) for source_id in used]
+    for research in (
+        read_dataset(objects, "research", row.env_id) if row.env_id in list_keys(objects, "research") else ()
+    ):
+        shown["research"] = {
+            "researcher": research.researcher,
+            "rounds": [round_.model_dump() for round_ in research.rounds],
+            "refused": research.refused,
+            "log": [_step(entry) for entry in research.log],
+        }
     return shown
+
+
+def _step(entry: dict[str, Any]) -> str:
+    given = ", ".join(f"{name}={' '.join(str(value).split())[:80]}" for name, value in entry["arguments"].items())
+    return f"{entry['tool']}({given}): {' '.join(entry['outcome'].split())[:160]}"
 
 
 def describe(found: dict[str, Any]) -> str:

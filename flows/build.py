@@ -30,7 +30,7 @@ def build_environment(store_uri: str, theme: Theme, settings: Settings, corpus_s
     stages: dict[str, Any] = {}
     try:
         rounds = settings.complexify_rounds
-        mined = mined_world(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds)
+        mined = mined_world(store_uri, theme, settings, corpus_sha256, rounds)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]
@@ -64,7 +64,7 @@ def regenerate_environment(
         theme = next(t for t in read_dataset(store, "themes", "all") if t.theme_id == row.theme_id)
         rounds = load_environment(store, row.env_id).database.complexified + 1
         corpus_sha256 = corpus_fingerprint(settings.corpus)
-        mined = mined_world(store_uri, theme, settings.corpus, corpus_sha256, settings.seed, rounds, guideline)
+        mined = mined_world(store_uri, theme, settings, corpus_sha256, rounds, guideline)
         stages["mine"] = mined["cost"]
         if "rejected" in mined:
             rejections = [Rejection.model_validate(r) for r in mined["rejections"]]

@@ -9,6 +9,7 @@ from flows.runtime import cache_key
 from flows.stages import get_records
 from schemas.database import Database
 from schemas.environment import Environment, Rejection
+from schemas.research import Research
 from schemas.theme import Provenance, Source, Theme
 from schemas.tool import Tool, ToolTest
 from tasks.store import commit_environment, environment_rows, get_blob, open_store, write_dataset
@@ -29,6 +30,8 @@ def commit(
     store = open_store(store_uri)
     env_id = mined["env_id"]
     rejections = [Rejection.model_validate(r) for r in (*mined["rejections"], *coded["rejections"])]
+    if "research" in mined:
+        write_dataset(store, "research", env_id, get_records(store_uri, mined["research"], Research))
     few = f"{coded['n_tools']} accepted tools, at least {MINIMUM_TOOLS} are needed"
     if coded["n_tools"] < MINIMUM_TOOLS:
         rejections.append(Rejection(stage="build", key=env_id, gate="too_few_tools", reason=few, env_id=env_id))

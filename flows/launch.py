@@ -25,12 +25,12 @@ def inputs_hash(settings: Settings) -> str:
     models = model_ids(settings)
     return content_hash(
         [
-            settings.model_dump(mode="json", exclude={"models", "max_cost"}),
+            settings.model_dump(mode="json", exclude={"models", "max_cost", "research"}),
             [theme.model_dump(mode="json") for theme in found.themes],
             mining.corpus_fingerprint(settings.corpus),
             versions,
             training_missing(),
-            *([models] if models else []),
+            *([models, settings.research.model_dump(mode="json")] if models else []),
         ]
     )
 

@@ -12,6 +12,7 @@ from prefect.context import TaskRunContext
 from flows.console import bar
 from flows.costs import measured
 from flows.discover import theme_hash
+from flows.research import kept_researcher
 from flows.runtime import cache_key, compute, stored, workers
 from flows.synthesize import fingerprint, seen_tasks, world_hash
 from schemas.base import canonical_json, content_hash
@@ -74,7 +75,11 @@ def practise(store_uri: str, job: PracticeJob, seed: int, corpus: tuple[str, ...
             themes: list[Theme] = read_dataset(store, "themes", "all")
             theme = next(t for t in themes if t.theme_id == world.environment.theme_id)
             other = mine(
-                theme, open_corpus(corpus), seed=seed + VARIANT_STRIDE * job.variant, rounds=database.complexified
+                theme,
+                open_corpus(corpus),
+                seed=seed + VARIANT_STRIDE * job.variant,
+                rounds=database.complexified,
+                researcher=kept_researcher(store, job.env_id),
             )
             database, snapshot = other.database, other.snapshot
             tools = tuple(write_tools(database, seed, snapshot))

@@ -12,7 +12,7 @@ from schemas.settings import Settings
 from schemas.theme import Theme
 from tasks.store import open_store
 
-KEPT = ("seed", "corpus", "embedded", "complexify_rounds")
+KEPT = ("seed", "corpus", "embedded", "complexify_rounds", "research")
 """The settings that decide what a theme's environment becomes."""
 
 _KEY = "builds/settings.json"

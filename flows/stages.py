@@ -40,23 +40,34 @@ def get_records(store_uri: str, sha256: str, model: type) -> list[Any]:
 
 
 def mine_world(
-    store_uri: str,
-    theme: Theme,
-    corpus: tuple[str, ...],
-    seed: int,
-    rounds: int,
-    guideline: dict[str, Any] | None,
+    store_uri: str, theme: Theme, settings: Settings, rounds: int, guideline: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world."""
+    """Mine a theme's world into blobs; return their hashes, or the rejections of a theme that gives no world.
+
+    Where the role "researcher" has a model, it finds the data, and rules do where it fails. A model that did not
+    answer, or was not paid for, leaves the result `unfinished`: a later run tries again.
+    """
+    from flows.research import KEEP, record_of, researcher
     from tasks.mining import MiningError, mine, open_corpus
 
     store = open_store(store_uri)
     with measured() as cost:
         try:
-            world = mine(theme, open_corpus(corpus), seed=seed, rounds=rounds, guideline=guideline)
+            world = mine(
+                theme,
+                open_corpus(settings.corpus),
+                seed=settings.seed,
+                rounds=rounds,
+                guideline=guideline,
+                researcher=researcher(store_uri, settings),
+            )
         except MiningError as error:
             rejections = [r.model_dump() for r in error.rejections]
-            return {"rejected": str(error), "rejections": rejections, "cost": cost.as_dict()}
+            unfinished = any(r.gate in KEEP for r in error.rejections)
+            return {
+                "rejected": str(error), "rejections": rejections, "unfinished": unfinished, "made_at": time.time(),
+                "cost": cost.as_dict(),
+            }  # fmt: skip
     return {
         "env_id": world.database.env_id,
         "name": world.database.name,
@@ -64,7 +75,10 @@ def mine_world(
         "snapshot": put_blob(store, world.snapshot),
         "provenance": put_records(store_uri, world.provenance),
         "sources": put_records(store_uri, world.sources),
+        "research": put_records(store_uri, [record_of(store, world, theme.theme_id)]),
         "rejections": [rejection.model_dump() for rejection in world.rejections],
+        "unfinished": any(rejection.gate in KEEP for rejection in world.rejections),
+        "made_at": time.time(),
         "cost": cost.as_dict(),
     }
 
@@ -109,16 +123,19 @@ def code_tools(store_uri: str, mined: dict[str, Any], theme: Theme, settings: Se
 
 
 def _mine_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
+    from flows.research import research_key
     from tasks.mining import STAGE_VERSION
 
+    settings = arguments["settings"]
     return cache_key(
         "mine",
         STAGE_VERSION,
         theme_hash(arguments["theme"]),
         arguments["corpus_sha256"],
-        arguments["seed"],
+        settings.seed,
         arguments["rounds"],
         arguments["guideline"],
+        *research_key(settings),
     )
 
 
@@ -147,14 +164,13 @@ def _code_key(context: TaskRunContext, arguments: dict[str, Any]) -> str:
 def mine_task(
     store_uri: str,
     theme: Theme,
-    corpus: tuple[str, ...],
+    settings: Settings,
     corpus_sha256: str,
-    seed: int,
     rounds: int,
     guideline: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Run `mine_world` on a worker. `corpus_sha256` is the hash of all data that it may find, for the cache key."""
-    return compute(mine_world, store_uri, theme, corpus, seed, rounds, guideline)
+    return compute(mine_world, store_uri, theme, settings, rounds, guideline)
 
 
 @task(
@@ -191,7 +207,9 @@ def mined_world(store_uri: str, *arguments: Any) -> dict[str, Any]:
     Args:
         arguments: those of `mine_task` after the store.
     """
-    return _cached(mine_task, store_uri, ("database", "snapshot", "provenance", "sources"), store_uri, *arguments)
+    return _cached(
+        mine_task, store_uri, ("database", "snapshot", "provenance", "sources", "research"), store_uri, *arguments
+    )
 
 
 def coded_tools(store_uri: str, *arguments: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas import environment, episode, imports, judging, models, task, theme, tool, yields
+from schemas import environment, episode, imports, judging, models, research, task, theme, tool, yields
 from schemas.base import Record
 
 
@@ -50,6 +50,8 @@ _ALL = (
             ("round", "arm", "purpose", "policy_id", "task_id", "attempt"), "Attempts in the arena."),
     Dataset("diagnoses", episode.Diagnosis, 1, "round", ("guideline_id",), "Weak environments and guidelines."),
     Dataset("model_calls", models.ModelCall, 2, "environment, call", ("call_id",), "What calls of chat models cost."),
+    Dataset("research", research.Research, 1, "environment", ("env_id",),
+            "What researchers did for each environment, call by call."),
     Dataset("import_findings", imports.ImportFinding, 1, "environment", ("env_id", "subject", "fault"),
             "Faults found in worlds that others made."),
     Dataset("imported_questions", imports.ImportedQuestion, 1, "environment", ("env_id", "number"),

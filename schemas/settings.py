@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from schemas.base import Record
+from schemas.research import ResearchSettings
 
 
 class Settings(Record):
@@ -38,6 +39,9 @@ class Settings(Record):
     targeted_tasks: int = Field(default=70, ge=1, description="new tasks in the directed arm, and in the control arm")
     weak_environments: int = Field(default=5, ge=1, description="environments that the diagnosis returns")
     models: str = Field(default="", description="the file that says which model plays which role; '': none, rules play")
+    research: ResearchSettings = Field(
+        default=ResearchSettings(), description="where a researcher with a model may look, and its budgets"
+    )
     max_cost: float | None = Field(
         default=None, ge=0, description="US dollars that the store may ever spend on models; None: no cap"
     )

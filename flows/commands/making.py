@@ -12,14 +12,20 @@ from flows.commands.options import (
     CorpusOption,
     CountOption,
     EmbeddedOption,
+    HostOption,
     JsonOption,
     MaxCostOption,
     ModelsOption,
+    PageOption,
     QuickOption,
+    ResearchOption,
+    SearchOption,
     SeedOption,
     SpecOption,
     StoreOption,
     ThemeOption,
+    WebOption,
+    research_of,
     settings_of,
     with_models,
 )
@@ -42,6 +48,11 @@ def run(
     embedded: EmbeddedOption = True,
     models: ModelsOption = None,
     max_cost: MaxCostOption = None,
+    web: WebOption = None,
+    search: SearchOption = None,
+    page: PageOption = None,
+    allow_host: HostOption = None,
+    research: ResearchOption = None,
     force: Annotated[bool, typer.Option("--force", help="Run again although nothing has changed")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,7 +60,16 @@ def run(
     from flows.inputs import check_sources
 
     settings = settings_of(
-        seed, quick, spec, corpus, theme, embedded, models, environments=environments, max_cost=max_cost
+        seed,
+        quick,
+        spec,
+        corpus,
+        theme,
+        embedded,
+        models,
+        environments=environments,
+        max_cost=max_cost,
+        research=research_of(web, search, page, allow_host, research),
     )
     check_sources(settings)
     with_models(settings)
@@ -127,6 +147,11 @@ def build(
     embedded: EmbeddedOption = True,
     models: ModelsOption = None,
     max_cost: MaxCostOption = None,
+    web: WebOption = None,
+    search: SearchOption = None,
+    page: PageOption = None,
+    allow_host: HostOption = None,
+    research: ResearchOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build the environments of the discovered themes; finished stages come from the cache."""
@@ -135,7 +160,7 @@ def build(
 
     settings = settings_of(
         seed, corpus=corpus, themes=theme, embedded=embedded, models=models, environments=environments,
-        max_cost=max_cost,
+        max_cost=max_cost, research=research_of(web, search, page, allow_host, research),
     )  # fmt: skip
     check_paths(settings)
     with_models(settings)
@@ -158,6 +183,11 @@ def rebuild(
     embedded: AgainOption = None,
     models: ModelsOption = None,
     max_cost: MaxCostOption = None,
+    web: WebOption = None,
+    search: SearchOption = None,
+    page: PageOption = None,
+    allow_host: HostOption = None,
+    research: ResearchOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build environments again, those that failed or (without --failed) all, each with the seed, corpus and
@@ -166,11 +196,15 @@ def rebuild(
     from flows.ready import need_themes
     from flows.remembered import like_last
 
-    options = {"seed": seed, "corpus": corpus, "themes": theme, "environments": environments, "embedded": embedded}
+    looks = research_of(web, search, page, allow_host, research)
+    options = {
+        "seed": seed, "corpus": corpus, "themes": theme, "environments": environments, "embedded": embedded,
+        "research": looks,
+    }  # fmt: skip
     given = [name for name, value in options.items() if value is not None]
     settings = settings_of(
         seed, corpus=corpus, themes=theme, embedded=embedded is not False, models=models, environments=environments,
-        max_cost=max_cost,
+        max_cost=max_cost, research=looks,
     )  # fmt: skip
     settings = like_last(store, settings, given)
     check_paths(settings)

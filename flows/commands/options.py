@@ -46,6 +46,57 @@ MaxCostOption = Annotated[
     float | None,
     typer.Option("--max-cost", min=0, help="Stop models before this store has spent more USD on them, in all its runs"),
 ]
+WebOption = Annotated[
+    bool | None, typer.Option("--web/--no-web", help="A researcher with a model may open public pages  [default: no]")
+]
+SearchOption = Annotated[
+    str | None, typer.Option("--search", envvar="AGENTWORLD_SEARCH", help="With --web: a SearXNG URL, or ddgs")
+]
+PageOption = Annotated[
+    list[str] | None, typer.Option("--page", help="An address that a researcher with a model may open (repeat)")
+]
+HostOption = Annotated[
+    list[str] | None, typer.Option("--allow-host", help="Open this host although its address is not public (repeat)")
+]
+ResearchOption = Annotated[
+    list[str] | None,
+    typer.Option("--research", help="A budget of a researcher with a model, as steps=40 (repeat)",
+                 metavar="NAME=VALUE"),
+]  # fmt: skip
+
+
+def research_of(
+    web: bool | None,
+    search: str | None,
+    pages: list[str] | None,
+    hosts: list[str] | None,
+    budgets: list[str] | None,
+) -> Any:
+    """Return the research settings that options ask for, or None if none is given.
+
+    Raises:
+        Refused: if a budget is none.
+    """
+    given: dict[str, Any] = {"web": web, "search": search if web else None, "pages": pages, "allow_hosts": hosts}
+    given = {name: value for name, value in given.items() if value}
+    if not given and not budgets:
+        return None
+    from pydantic import ValidationError
+
+    from flows.errors import Refused
+    from schemas.research import ResearchSettings
+
+    for budget in budgets or ():
+        name, _, value = budget.partition("=")
+        given[name.strip()] = value.strip()
+    try:
+        return ResearchSettings.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise Refused(
+            f"--research {place}: {first['msg']}; budgets are rounds, steps, opened, seconds, tokens, usd"
+        ) from None
 
 
 def settings_of(
@@ -94,10 +145,14 @@ def with_models(settings: Any) -> Any:
     """Return the settings, once the models that they name are known to work; nothing is imported where none is named.
 
     Raises:
-        Refused: if a model cannot be used, or a cap on money cannot be kept.
+        Refused: if a model cannot be used, a cap on money cannot be kept, or options are for a model that is not there.
     """
     if settings.models or any(name.startswith("AGENTWORLD_MODEL_") for name in os.environ):
         from flows.models import check_models
 
         check_models(settings)
+    if settings.research != type(settings.research)():
+        from flows.research import check_research
+
+        check_research(settings)
     return settings

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tasks.mining.corpus import Corpus, corpus_fingerprint, open_corpus, refused_files
-from tasks.mining.findings import Findings, MinedDocument, MinedTable
+from tasks.mining.findings import Findings, MinedDocument, MinedTable, dump_findings, load_findings
 from tasks.mining.mine import build, mine, variant
-from tasks.mining.researcher import research
+from tasks.mining.researcher import Researcher, research
 from tasks.mining.workflows import Invariant
 from tasks.mining.world import MiningError, World
 
@@ -19,10 +19,13 @@ __all__ = [
     "Invariant",
     "MinedDocument",
     "MinedTable",
+    "Researcher",
     "MiningError",
     "World",
     "build",
     "corpus_fingerprint",
+    "dump_findings",
+    "load_findings",
     "mine",
     "open_corpus",
     "refused_files",

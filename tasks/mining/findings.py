@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from schemas.base import Scalar
 from schemas.database import Document, Table
 from schemas.environment import Rejection
@@ -93,3 +95,17 @@ class Findings:
             if mined.table.name == name:
                 return mined
         raise KeyError(f"the findings for {self.theme_id!r} have no table {name!r}")
+
+
+def dump_findings(found: Findings) -> bytes:
+    """Return findings as JSON; the same findings give the same bytes."""
+    return TypeAdapter(Findings).dump_json(found)
+
+
+def load_findings(raw: bytes) -> Findings:
+    """Return the findings that `dump_findings` wrote.
+
+    Raises:
+        pydantic.ValidationError: if the JSON is something else.
+    """
+    return TypeAdapter(Findings).validate_json(raw)

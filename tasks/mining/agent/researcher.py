@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from schemas.base import canonical_json
 from schemas.research import ResearchRound, ResearchSettings
 from schemas.theme import Theme
 from tasks.mining.agent.code import RunPython
@@ -190,7 +191,7 @@ def _logged(number: int, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _brief(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else canonical_json(value)  # cached arguments come in another order
     return text if len(text) <= SHORT else f"{text[:SHORT]} ..."
 
 

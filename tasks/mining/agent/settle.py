@@ -58,7 +58,7 @@ def settle(shelf: Shelf, found: Findings, seed: int) -> None:
     """Add the saved tables and documents, and renderings of the tables, to findings."""
     joined = join(shelf.tables)
     for name, faults in joined.faults.items():
-        found.rejections += [_rejection(found, name, "unfit_table", fault) for fault in faults]
+        found.rejections.extend(_rejection(found, name, "unfit_table", fault) for fault in faults)
     held: dict[str, Described] = {}
     parents = {parent for links in joined.references.values() for parent in links.values()}
     for name, described in joined.tables.items():
