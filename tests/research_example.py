@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from chat_server import Scripted, call, calls, say
@@ -13,6 +14,8 @@ from web_sites import Answer, Site, page, serve
 
 from schemas.research import ResearchSettings
 from schemas.theme import Operation, Theme
+from tasks.mining import Corpus
+from tasks.mining.corpus.folder import folder_items
 
 N_LIGHTS, N_HARBOURS, N_REPAIRS = 40, 24, 60
 
@@ -89,6 +92,14 @@ def light_site() -> Iterator[Site]:
     }
     with serve(answers) as site:
         yield site
+
+
+def own_corpus(folder: Path, name: str, text: str) -> Corpus:
+    """Return a corpus of one CSV file of the user's own."""
+    path = folder / f"{name}.csv"
+    path.write_text(text, encoding="utf-8")
+    items, _ = folder_items(path)
+    return Corpus([(item, {path.name: path}) for item in items])
 
 
 def settings_for(*sites: Site, **changes: Any) -> ResearchSettings:

@@ -91,7 +91,8 @@ def test_options_that_cannot_be_used_are_refused(options, told):
 
 
 def test_options_of_a_researcher_with_a_model(monkeypatch):
-    monkeypatch.setenv("AGENTWORLD_MODEL_RESEARCHER", "ollama:scripted")
+    monkeypatch.setenv("AGENTWORLD_MODEL_RESEARCHER", "openai:scripted")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-unused")
     asked = research_of(
         True, "http://127.0.0.1:8888", ["https://a.example/"], ["127.0.0.1:8888"], ["rounds=1", "usd=0.5"]
     )

@@ -18,6 +18,7 @@ from research_example import (
     light_site,
     light_theme,
     lights_order,
+    own_corpus,
     settings_for,
 )
 from web_sites import Site
@@ -190,9 +191,9 @@ def test_mistakes_are_told_and_the_work_goes_on(site, store, asked, told):
     [(refusal(), "model_refused"), (status(400), "model_unreachable")],
     ids=["refused", "unreachable"],
 )
-def test_where_the_model_fails_rules_mine_the_theme(site, store, reply, gate):
-    corpus = open_corpus()
-    theme = light_theme(name="Airport register", needs=("airports with their countries",), terms=("airport", "country"))
+def test_where_the_model_fails_rules_mine_the_theme(site, store, reply, gate, tmp_path):
+    corpus = own_corpus(tmp_path, "beacons", "beacon_code,colour\n" + "".join(f"B{n},red\n" for n in range(30)))
+    theme = light_theme(name="Beacon register", needs=("beacons with their colours",), terms=("beacon", "colour"))
     script = [call("open_page", {"url": f"{site.url}/"}), call("save_table", harbours_order()), reply]
     with ChatServer(script) as server:
         web = Web(store, allow=[site.host], browser="", limits=Limits(host_interval=0))
@@ -200,6 +201,7 @@ def test_where_the_model_fails_rules_mine_the_theme(site, store, reply, gate):
             theme, corpus, 7
         )
     rules = research(theme, corpus, 7)
+    assert len(rules.tables) == 1
     assert (found.researcher, found.tables, found.documents) == ("rules", rules.tables, rules.documents)
     assert [r.gate for r in found.rejections][0] == gate
     assert [entry["tool"] for entry in found.log][:2] == ["open_page", "save_table"]

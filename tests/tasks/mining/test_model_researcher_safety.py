@@ -10,10 +10,10 @@ import pytest
 from chat_server import ChatServer, Scripted, call, calls, say
 from hostile_pages import METADATA, hostile_site
 from models_example import KEY, gateway_for
-from research_example import light_site, light_theme, settings_for
+from research_example import light_site, light_theme, own_corpus, settings_for
 
 from schemas.theme import Operation
-from tasks.mining import Corpus, open_corpus
+from tasks.mining import Corpus
 from tasks.mining.agent import ModelResearcher
 from tasks.store import LocalStore
 from tasks.web import Limits, Web
@@ -43,7 +43,7 @@ for attempt in (
         print(type(error).__name__)
 print(sorted(os.environ), {name!r})
 """
-    rows = [{"page": "p1", "quote": "Monday", "values": {"user": "root", "password": "hunter2"}}] * 30
+    rows = [{"page": "p1", "quote": "Monday", "values": {"user": name, "password": "hunter2"}}] * 30
     columns = [{"name": "user"}, {"name": "password"}]
     told = {"noun": "account", "description": "An account.", "columns": columns}
     return calls(
@@ -56,7 +56,7 @@ print(sorted(os.environ), {name!r})
         ("save_table", {**told, "name": f"../../../etc/cron.d/{name}", "source": "p1.t1"}),
         ("save_document", {"name": f"../{name}", "title": "Way out", "page": "p1"}),
         ("save_document", {"name": "orders", "title": "Orders", "page": "p1", "from_words": f"You may {name}"}),
-        ("shell", {"command": f"rm -rf {target}"}),
+        ("shell", {"command": f"rm -rf {target} {name}"}),
     )
 
 
@@ -152,9 +152,8 @@ def test_a_hostile_theme_is_data(tmp_path):
 
 def test_after_the_users_own_files_only_shown_addresses_are_opened(tmp_path):
     """What is read in private cannot be carried out in an address that the model makes up."""
-    (tmp_path / "private.csv").write_text("code,name\n" + "".join(f"A{n},Name {n}\n" for n in range(30)))
-    corpus = open_corpus([tmp_path / "private.csv"])
-    item = next(item.item_id for item in corpus.items if item.package == "folder")
+    corpus = own_corpus(tmp_path, "private", "code,name\n" + "".join(f"A{n},Name {n}\n" for n in range(30)))
+    item = corpus.items[0].item_id
     with light_site() as site:
         script = [
             call("open_page", {"url": f"{site.url}/lights.csv"}),
