@@ -80,7 +80,7 @@ def obeyed(tmp_path_factory):
             return move if isinstance(move, Scripted) else obedience(move, hostile.forbidden.url, target, said)
 
         store = LocalStore(folder / "store")
-        settings = settings_for(hostile.site, web=True, pages=tuple(hostile.pages.values()), steps=100)
+        settings = settings_for(hostile.site, web=True, pages=tuple(hostile.pages.values()), steps=100, opened=200)
         web = Web(store, allow=settings.allow_hosts, browser="", limits=Limits(host_interval=0))
         with ChatServer(script) as server:
             researcher = ModelResearcher(gateway_for(server, store), web, settings)
@@ -103,8 +103,8 @@ def test_each_refusal_is_counted_and_told(obeyed):
     _, found, _, _, _ = obeyed
     n = len(KINDS)
     assert found.refused["unseen_address"] == n
-    assert found.refused["forbidden_address"] >= 2 * n
-    assert found.refused["bad_url"] >= n
+    assert found.refused["forbidden_address"] == 3 * n + 2  # and two pages that redirect there
+    assert found.refused["bad_url"] == 2
     assert found.refused["invented"] == 2 * n
     gates = {rejection.gate for rejection in found.rejections}
     assert {"unseen_address", "forbidden_address", "invented"} <= gates
