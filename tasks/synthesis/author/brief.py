@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 from schemas.base import canonical_json
@@ -12,6 +13,7 @@ from tasks.synthesis.atlas import Atlas, required
 
 SHOWN_ROWS = 3
 LONGEST_CELL = 80
+MOST_VALUES = 10
 
 
 def tables_brief(atlas: Atlas) -> str:
@@ -30,6 +32,21 @@ def rows_brief(atlas: Atlas, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
+def counts_brief(atlas: Atlas) -> str:
+    """Return how many rows have which state or category, and how many rows refer to one and the same row."""
+    lines = []
+    for table in atlas.database.tables:
+        for column in table.columns if not table.log else ():
+            counts = Counter(row.get(column.name) for row in atlas.rows[table.name])
+            if column.references and counts:
+                least, most = min(counts.values()), max(counts.values())
+                lines.append(f"{table.name}.{column.name}: {least} to {most} rows with the same value")
+            elif column.role in ("category", "status", "flag") and len(counts) <= MOST_VALUES:
+                shown = ", ".join(f"{canonical_json(value)} {n}" for value, n in counts.most_common())
+                lines.append(f"{table.name}.{column.name}: {shown}")
+    return "\n".join(lines)
+
+
 def documents_brief(atlas: Atlas) -> str:
     """Return names and titles of the documents, '' if there are none."""
     return "\n".join(f"{name}: {title}" for name, title, _ in atlas.documents())
@@ -38,6 +55,15 @@ def documents_brief(atlas: Atlas) -> str:
 def tools_brief(atlas: Atlas) -> str:
     """Return the tools: name, what it does, arguments, and the places of what it returns."""
     return "\n\n".join(_tool(tool) for tool in atlas.tools.values())
+
+
+def tools_list(atlas: Atlas) -> str:
+    """Return the tools, one a line: name, names of the arguments, what it does."""
+    lines = []
+    for tool in atlas.tools.values():
+        kind = "changes data" if tool.writes else "reads"
+        lines.append(f"{tool.name}({', '.join(tool.parameters.get('properties', {}))}) ({kind}): {tool.description}")
+    return "\n".join(lines)
 
 
 def actions_brief(atlas: Atlas) -> str:

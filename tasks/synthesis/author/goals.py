@@ -18,7 +18,15 @@ from tasks.synthesis import gates
 from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.author.answers import Goal, Goals, Script
 from tasks.synthesis.author.author import Author
-from tasks.synthesis.author.brief import actions_brief, documents_brief, rows_brief, tables_brief, tools_brief
+from tasks.synthesis.author.brief import (
+    actions_brief,
+    counts_brief,
+    documents_brief,
+    rows_brief,
+    tables_brief,
+    tools_brief,
+    tools_list,
+)
 from tasks.synthesis.author.facts import straight, unquoted
 from tasks.synthesis.author.opinion import CheckingScript
 from tasks.synthesis.author.scripts import (
@@ -119,6 +127,7 @@ class GoalWriter:
         return {
             "about": self.author.about, "tables": tables_brief(self.atlas), "rows": rows_brief(self.atlas, rng),
             "documents": documents_brief(self.atlas), "tools": tools_brief(self.atlas),
+            "tools_list": tools_list(self.atlas),
             "actions": actions_brief(self.atlas), "now": self.atlas.database.start_time,
             "imports": ALLOWED_IMPORTS, "least": self.bounds[0], "most": self.bounds[1],
         }  # fmt: skip
@@ -126,7 +135,10 @@ class GoalWriter:
     def _next_goal(self, skills: Sequence[str]) -> Goal:
         if not self.waiting:
             self.batch += 1
-            prompt = render("author/goals", count=AT_ONCE, skills=list(skills), told=self.told, **self._brief())
+            prompt = render(
+                "author/goals", count=AT_ONCE, skills=list(skills), told=self.told, counts=counts_brief(self.atlas),
+                **self._brief(),
+            )  # fmt: skip
             found = self.author.gateway.ask(
                 "task_writer", prompt, Goals, env_id=self.author.env_id, check=self._goals_fault
             )
