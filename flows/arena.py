@@ -98,7 +98,7 @@ def arena_round(store_uri: str, number: int, settings: Settings) -> list[ArenaRe
         [("before", current_policy(store_uri))],
         round_number=number,
         purpose="arena",
-        seed=settings.seed,
+        settings=settings,
     )["before"]
 
 
