@@ -18,8 +18,8 @@ from tasks.mining.corpus.folder import FOLDER
 from tasks.models import AgentTool
 from tasks.web import Page, Web, WebError
 
-TEXT, ROWS, LINKS, CELL = 6_000, 40, 40, 200
-"""Characters of a page's text, rows of a table and links that one answer shows; characters of a shown cell."""
+TEXT, ROWS, LINKS, TABLES, CELL = 6_000, 40, 40, 12, 200
+"""Characters of a text, rows, links and tables with rows that one answer shows; characters of a shown cell."""
 
 
 class Query(BaseModel):
@@ -191,8 +191,9 @@ def _about(page: Page) -> dict[str, object]:
 
 def _shown(opened: Opened, about: dict[str, object]) -> str:
     tables = [
-        {"id": table.table_id, "name": table.name, "row_count": len(table.rows), **_rows(table, 0, 3)}
-        for table in opened.tables
+        {"id": table.table_id, "name": table.name, "row_count": len(table.rows)}
+        | (_rows(table, 0, 3) if number < TABLES else {})
+        for number, table in enumerate(opened.tables)
     ]
     shown = {"id": opened.page_id, "title": opened.title, **about, "tables": tables}
     if opened.text:

@@ -121,7 +121,7 @@ class _Session:
             "theme": self._desk.theme,
             "tools": [tool.name for tool in tools],
             "pages": self._settings.pages,
-            "steps": max(1, self._left().steps),
+            "most_opened": self._settings.opened,
             "opened": [
                 {
                     "id": one.page_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,13 @@ from research_example import (
     own_corpus,
     settings_for,
 )
-from web_sites import Site
+from web_sites import Answer, Site
 
 from schemas.research import ResearchSettings
 from tasks.mining import Corpus, Findings, MinedTable, mine, open_corpus, research
 from tasks.mining.agent import ModelResearcher
 from tasks.store import LocalStore
-from tasks.web import Limits, Web
+from tasks.web import Limits, Searxng, Web
 
 EMPTY = Corpus(())
 LAST = [call("save_table", harbours_order()), say("done"), say("done")]
@@ -269,6 +270,24 @@ def test_installed_data_joins_pages(site, store):
     mined: MinedTable = found.table("countries")
     assert found.source(mined.source_id) == item.source
     assert mined.table.columns[0].description == item.dataset.columns[columns[0]["name"]][1]
+
+
+def test_what_a_search_shows_may_be_opened(site, store):
+    hits = [{"url": f"{site.url}/lights.csv?lang=en", "title": "Lights", "content": "All lighthouses."}]
+    site.answers["/search"] = Answer(json.dumps({"results": hits}), headers={"Content-Type": "application/json"})
+    settings = settings_for(site, web=True, pages=())
+    web = Web(store, allow=[site.host], browser="", limits=Limits(host_interval=0), engine=Searxng(site.url))
+    script = [
+        call("open_page", {"url": hits[0]["url"]}),
+        call("web_search", {"query": "lighthouses csv"}),
+        call("open_page", {"url": hits[0]["url"]}),
+        say("done"),
+    ]
+    with ChatServer(script) as server:
+        found = ModelResearcher(gateway_for(server, store), web, settings).research(light_theme(), EMPTY, 7)
+    assert found.refused == {"unseen_address": 1}
+    assert "All lighthouses." in server.requests[2].text
+    assert '"id": "p1"' in results(found, "open_page")[1]
 
 
 def test_without_web_only_given_pages_are_opened(site, store):
