@@ -22,6 +22,11 @@ def test_every_dataset_has_a_contract_that_agrees_with_its_records():
         assert contract.key == DATASETS[name].identity
 
 
+def test_outcomes_may_name_every_dataset():
+    (named,) = [column for column in load_contracts()["quality_results"].columns if column.name == "dataset"]
+    assert set(named.allowed) == set(DATASETS)
+
+
 def test_each_outcome_has_a_name_of_its_own():
     for contract in load_contracts().values():
         names = Counter((check.name, check.columns) for check in checks_of(contract))
