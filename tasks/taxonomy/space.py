@@ -37,8 +37,9 @@ VOTE_WEIGHT = 0.7
 """How much the theme's own votes count beside those that the regression expects."""
 
 _NO_TOPIC_WORDS = """azure aws amazon google microsoft client management api apis service rest swagger openapi web http
-https json project subscription provider fetch public get list create update delete operation the of and for to in is by
-with or on your you this that an from be are can as it at these all will which not use using has have if when into a"""
+https json project location iam subscription provider fetch public get list create update delete operation the of and
+for to in is by with or on your you this that an from be are can as it at these all will which not use using has have if
+when into a"""
 _NO_TOPIC = frozenset(_NO_TOPIC_WORDS.split())
 """Stems that tell who made an interface or that it is one, and function words; phrases with them are left out too."""
 
