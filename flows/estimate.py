@@ -15,7 +15,7 @@ from tasks.models.prices import price_of, table_version
 from tasks.models.spending import spent
 from tasks.store import environment_rows, list_keys, open_store, read_dataset
 
-Unit = Literal["environment", "task", "episode"]
+Unit = Literal["environment", "task"]
 
 
 class Use(NamedTuple):
@@ -34,7 +34,6 @@ ASSUMED: dict[str, Use] = {
     "task_writer": Use("task", 2, 6_000, 700),
     "judge": Use("task", 2, 2_400, 250),
     "user": Use("task", 0.5, 1_000, 50),
-    "solver": Use("episode", 8, 32_000, 1_200),
 }
 """What is assumed of a role until this store has measured calls of it: an agent of 60 steps whose history grows to some
 8,000 tokens, ten tools an environment at three calls each, two of three tasks told anew and read twice, every ninth a
@@ -119,11 +118,13 @@ def _units(store_uri: str, per: Unit, settings: Settings, answered_for: set[str]
     if per == "environment":
         done = {row.theme_id for row in environment_rows(store, "accepted") if row.env_id in answered_for}
         return count, len(themes & (done | answered_for))
-    wanted = {
-        "task": settings.train_tasks + settings.rl_tasks + settings.development_tasks + settings.diagnosis_tasks
-        + settings.arena_tasks,
-        "episode": settings.diagnosis_tasks + settings.arena_tasks,
-    }[per]  # fmt: skip
+    wanted = (
+        settings.train_tasks
+        + settings.rl_tasks
+        + settings.development_tasks
+        + settings.diagnosis_tasks
+        + settings.arena_tasks
+    )
     return wanted, min(wanted, _tasks_of(store_uri, answered_for))
 
 

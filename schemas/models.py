@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from schemas.base import Record
 
-Role = Literal["researcher", "coder", "tester", "task_writer", "judge", "user", "solver"]
+Role = Literal["researcher", "coder", "tester", "task_writer", "judge", "user"]
 """The agent roles that a chat model can play. A role without a model is played by rules."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -20,7 +20,6 @@ STAGES: dict[str, str] = {
     "task_writer": "synthesis",
     "judge": "synthesis",
     "user": "synthesis",
-    "solver": "arena",
 }
 """The stage that each role works for."""
 

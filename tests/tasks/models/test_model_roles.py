@@ -41,7 +41,7 @@ def test_no_file_and_no_variables_give_no_model():
 
 
 def test_one_variable_gives_every_role_a_model():
-    assert len(load_roles(None, {"AGENTWORLD_MODEL_ALL": "openai:x", "OPENAI_API_KEY": "k"}).choices) == 7
+    assert len(load_roles(None, {"AGENTWORLD_MODEL_ALL": "openai:x", "OPENAI_API_KEY": "k"}).choices) == 6
 
 
 def test_a_key_goes_to_the_providers_own_endpoint_or_where_it_was_named_for():
