@@ -12,6 +12,7 @@ from flows.console import bar
 from flows.discover import selected_themes
 from flows.endings import commit, not_built
 from flows.inputs import check_paths
+from flows.models import calls_so_far
 from flows.remembered import like_before, like_last, recall, remember
 from flows.runtime import default_store, run_name, workers
 from flows.stages import coded_tools, mined_world
@@ -146,7 +147,7 @@ def build(
     remember(uri, settings, plans)
     hashes = read_corpora(uri, {plan.corpus for plan in (settings, *plans.values())})
     results: list[dict[str, Any]] = []
-    with workers(), bar("Build environments", len(themes)) as advance:
+    with workers(), bar("Build environments", len(themes), calls_so_far(uri, settings)) as advance:
         futures = [
             build_environment.submit(uri, theme, plan, hashes[plan.corpus])
             for theme, plan in zip(themes, plans.values(), strict=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+import time
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
@@ -12,10 +14,20 @@ console = Console(stderr=True, highlight=False)
 out = Console(highlight=False)
 
 
+EVERY_S = 30.0
+"""Off a terminal, seconds between two lines about a stage that is under way."""
+
+
 @contextlib.contextmanager
-def bar(title: str, total: int | None) -> Iterator[Callable[..., None]]:
-    """Yield `advance(done=1, note="")` for a bar of `total` items. Off a terminal, one line is printed at the end."""
-    last = ""
+def bar(title: str, total: int | None, watch: Callable[[], str] | None = None) -> Iterator[Callable[..., None]]:
+    """Yield `advance(count=1, text="")` for a bar of `total` items.
+
+    Off a terminal, a line is printed every `EVERY_S` seconds and one at the end.
+
+    Args:
+        watch: says what else there is to tell; asked every few seconds, while items may still take minutes.
+    """
+    said, done, began, ended = "", 0.0, time.monotonic(), threading.Event()
     with Progress(
         SpinnerColumn(),
         TextColumn("{task.description:<34}"),
@@ -29,11 +41,29 @@ def bar(title: str, total: int | None) -> Iterator[Callable[..., None]]:
     ) as progress:
         task = progress.add_task(title, total=total, note="")
 
-        def advance(done: float = 1, note: str = "") -> None:
-            nonlocal last
-            last = note or last
-            progress.update(task, advance=done, note=last)
+        def note() -> str:
+            return ", ".join(part for part in (said, watch() if watch else "") if part)
 
-        yield advance
+        def advance(count: float = 1, text: str = "") -> None:
+            nonlocal said, done
+            said, done = text or said, done + count
+            progress.update(task, advance=count, note=said)
+
+        def tell() -> None:
+            while not ended.wait(5.0 if console.is_terminal else EVERY_S):
+                if console.is_terminal:
+                    progress.update(task, note=note())
+                else:
+                    so_far = f"{done:.0f} of {total}" if total else f"{done:.0f}"
+                    line = f"{title:<34} {so_far} after {time.monotonic() - began:.0f} s  {note()}"
+                    console.print(line.rstrip(), markup=False, soft_wrap=True)
+
+        teller = threading.Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield advance
+        finally:
+            ended.set()
+            teller.join()
     if not console.is_terminal:
-        console.print(f"{title:<34} {last}".rstrip(), markup=False, soft_wrap=True)
+        console.print(f"{title:<34} {note()}".rstrip(), markup=False, soft_wrap=True)

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from flows.errors import Refused
 from schemas.settings import Settings
@@ -73,6 +73,23 @@ def gateway(store_uri: str, settings: Settings, run_id: str = "") -> Gateway:
     return Gateway(
         roles_of(settings), open_store(store_uri), max_cost_usd=settings.max_cost, slot=slot(), run_id=run_id
     )
+
+
+def calls_so_far(store_uri: str, settings: Settings) -> Callable[[], str] | None:
+    """Return what tells how many answers models have given since now, and what they cost; None if there are none."""
+    from tasks.models.answers import ANSWERS
+    from tasks.models.spending import spent
+
+    if not model_ids(settings):
+        return None
+    store = open_store(store_uri)
+    answers, paid = sum(1 for _ in store.list(ANSWERS)), spent(store).paid
+
+    def told() -> str:
+        count = sum(1 for _ in store.list(ANSWERS)) - answers
+        return f"{count} answers of models, {spent(store).paid - paid:.4f} USD"
+
+    return told
 
 
 def limit_names(model_id: str) -> list[str]:

@@ -13,6 +13,7 @@ from prefect.context import TaskRunContext
 
 from flows.console import bar
 from flows.costs import measured
+from flows.models import calls_so_far
 from flows.runtime import cache_key, compute, default_store, run_name, stored, workers
 from flows.writing import judge_rubrics, open_gateway, sum_agreement, with_goals, writing_models
 from schemas.base import content_hash
@@ -226,7 +227,7 @@ def run_synthesis(
     rows = {row.env_id: row for row in environment_rows(open_store(store_uri), "accepted")}
     work = stored(make_tasks_task, store_uri)
     results: list[dict[str, Any]] = []
-    with workers(), bar(title, len(jobs)) as advance:
+    with workers(), bar(title, len(jobs), calls_so_far(store_uri, settings)) as advance:
         futures = {
             env_id: work.submit(
                 store_uri,

@@ -20,6 +20,7 @@ from schemas.models import ModelCall
 from tasks.store import Store, StoreError
 
 FOLDER = "model_calls"
+ANSWERS = f"{FOLDER}/answers/"
 _ME = uuid.uuid4().hex
 _POLL_S = (0.02, 1.0)
 
@@ -121,7 +122,7 @@ def _body() -> bytes:
 
 
 def _place(sha256: str) -> str:
-    return f"{FOLDER}/answers/{sha256[:2]}/{sha256}.json"
+    return f"{ANSWERS}{sha256[:2]}/{sha256}.json"
 
 
 def _host() -> str:
