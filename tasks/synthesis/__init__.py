@@ -11,7 +11,7 @@ from tasks.synthesis.rubric import RubricResult, write_rubrics
 from tasks.synthesis.synthesize import SynthesisResult, synthesize
 from tasks.synthesis.trust import oracle_key
 
-STAGE_VERSION = "9"
+STAGE_VERSION = "10"
 """Part of the cache key of everything that this stage makes; raise it when its results change."""
 
 __all__ = [

@@ -16,6 +16,7 @@ from tasks.synthesis.attack import Attacker
 from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.long.build import LEAST as LONG
 from tasks.synthesis.offer import offered_tools
+from tasks.synthesis.order import order
 from tasks.synthesis.replay import Bench, Run
 
 STAGE = "synthesis"
@@ -68,6 +69,7 @@ class Trust:
             ("matters", lambda: gates.matters(candidate, run, self.atlas)),
             ("grounded", lambda: gates.grounded(candidate, run, self.atlas)),
             ("leak", lambda: gates.leak(candidate, run, self.atlas)),
+            ("order", lambda: order(candidate, run, self.atlas, self.bench)),
             ("deterministic", lambda: self.bench.disagreement(candidate.oracle, run, user=candidate.user)),
         )
         for gate, check in checks:

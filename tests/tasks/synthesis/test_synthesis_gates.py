@@ -16,6 +16,7 @@ from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.attack import Attacker
 from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.draft import Expected
+from tasks.synthesis.order import order
 from tasks.synthesis.redteam import drop, red_team
 from tasks.synthesis.replay import Bench, Run
 from tasks.synthesis.trace import trace_calls
@@ -44,7 +45,7 @@ def sound() -> Candidate:
         ]
         if len(pending) == 1:
             break
-    order = pending[0]
+    chosen = pending[0]
     calls = (
         Call(tool="find_customers", arguments={"name": customer["name"]}),
         Call(
@@ -59,7 +60,7 @@ def sound() -> Candidate:
         oracle=Oracle(calls=calls, answer={"cost": {"$ref": "3.price"}}),
         fields=(AnswerField(name="cost", type="number", tolerance=0.01),), skills=("search",),
         expected=(
-            Expected(1, "orders[0].order_id", order["order_id"]), Expected(1, "total", 1, "ambiguous"),
+            Expected(1, "orders[0].order_id", chosen["order_id"]), Expected(1, "total", 1, "ambiguous"),
         ),
     )  # fmt: skip
 
@@ -130,6 +131,22 @@ def test_independent(bench: Bench, atlas: Atlas, sound: Candidate) -> None:
     other = replace(sound, expected=(Expected(1, "orders[0].order_id", "ord-other"),))
     assert _gate(bench, atlas, other) == "independent"
     assert _gate(bench, atlas, replace(sound, predicted=(("cost", 0.5),))) == "independent"
+
+
+def test_order(bench: Bench, atlas: Atlas, sound: Candidate) -> None:
+    """A count of pending orders, and the status of one, differ before and after it is cancelled."""
+    count = replace(
+        sound,
+        oracle=Oracle(calls=sound.oracle.calls, answer={"cost": {"$ref": "3.price"}, "pending": {"$ref": "1.total"}}),
+        fields=(*sound.fields, AnswerField(name="pending", type="integer")),
+    )
+    assert order(count, bench.execute(count.oracle), atlas, bench).startswith("answer field 'pending' is 1 before")
+    status = replace(count, oracle=Oracle(calls=sound.oracle.calls, answer={"status": {"$ref": "1.orders[0].status"}}))
+    assert "orders.status" in order(status, bench.execute(status.oracle), atlas, bench)
+    after = replace(count, oracle=Oracle(calls=sound.oracle.calls, answer={"status": {"$ref": "2.status"}}))
+    assert order(after, bench.execute(after.oracle), atlas, bench) == ""
+    same = replace(count, oracle=Oracle(calls=sound.oracle.calls, answer={"units": {"$ref": "1.orders[0].quantity"}}))
+    assert order(same, bench.execute(same.oracle), atlas, bench) == ""
 
 
 def test_matters(bench: Bench, atlas: Atlas, sound: Candidate) -> None:
