@@ -13,9 +13,9 @@ from schemas.base import Scalar
 from schemas.database import ColumnType
 from tasks.files.errors import FileError
 from tasks.files.text import plain
-from tasks.files.values import type_of, typed_column
+from tasks.files.values import exact_column, type_of
 
-_MISSING = frozenset({"", "NULL", "null", "N/A", "n/a", "None", "-", "–", "—"})
+_MISSING = frozenset({"", "NULL", "null", "NA", "N/A", "n/a", "None", "-", "–", "—"})
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def make_table(
         if len(values) > limits.rows or len(values) * len(names) > limits.cells:
             raise FileError(file, f"has more than {len(values) - 1} rows in {name}: cut it down first")
     notes = (f"{short} rows were shorter than the header and end in nothing",) if short else ()
-    typed = [_typed(column, [row[i] for row in values]) for i, column in enumerate(names)]
+    typed = [exact_column(column, [row[i] for row in values], _MISSING) for i, column in enumerate(names)]
     columns = tuple(
         FileColumn(column, type_of([value for value in found if value is not None]))
         for column, found in zip(names, typed, strict=True)
@@ -128,12 +128,3 @@ def cell_value(value: Any) -> Scalar:
     if isinstance(value, bytes | bytearray | memoryview):
         return None
     return plain(str(value)).strip()
-
-
-def _typed(name: str, values: Sequence[Scalar]) -> list[Scalar]:
-    """Return the column typed; the word NA means nothing among numbers, and is a word elsewhere."""
-    if "NA" in values:
-        found = typed_column(name, values, _MISSING | {"NA"})
-        if type_of([value for value in found if value is not None]) in ("integer", "number"):
-            return found
-    return typed_column(name, values, _MISSING)

@@ -29,6 +29,25 @@ def typed_column(name: str, values: Sequence[Any], missing: Collection[str]) -> 
     return [None if value is None else _plain(change(value)) for value in cleaned]
 
 
+def exact_column(
+    name: str, values: Sequence[Any], missing: Collection[str], *, blank: Collection[str] = ("",)
+) -> list[Scalar]:
+    """Return a column typed without loss: texts become numbers only if each can be written back as it stood.
+
+    So '3.40' beside '3.4' stays text, as '08000' does. What is in `missing` is nothing in a column of numbers, dates or
+    truths; in a column of words ('NULL' among keywords) it is a word, and only what is in `blank` is nothing.
+    """
+    found = typed_column(name, values, missing)
+    written = [value for value in (_clean(value, missing) for value in values) if value is not None]
+    if not written:
+        return found
+    kind = type_of([value for value in found if value is not None])
+    numbers = kind in ("integer", "number") and all(isinstance(value, str) for value in written)
+    if kind == "string" or (numbers and not _writes_back(written)):
+        return [str(value) if value is not None else None for value in (_clean(value, blank) for value in values)]
+    return found
+
+
 def type_of(values: Sequence[Any]) -> ColumnType:
     """Return the column type of values that `typed_column` has made (None left out)."""
     if values and all(isinstance(value, bool) for value in values):
@@ -100,6 +119,15 @@ def _is_code(name: str) -> bool:
 
 def _padded(known: Sequence[str]) -> bool:
     return any(len(value) > 1 and value[0] == "0" and value[1] != "." for value in known)
+
+
+def _writes_back(written: Sequence[str]) -> bool:
+    """Whether texts can be told from their numbers; '5' may stand beside '5.5', not beside '5.0'."""
+    if all(map(_INTEGER.match, written)):
+        return True
+    numbers = {text: _plain(float(text)) for text in written}
+    alike = all(text in (repr(number), f"{number:.0f}") for text, number in numbers.items())
+    return alike and len(set(numbers.values())) == len(numbers)
 
 
 def _parses(value: str, form: str) -> bool:

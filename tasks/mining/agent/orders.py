@@ -18,6 +18,11 @@ class ColumnOrder(BaseModel):
     source: str = Field(default="", max_length=200, description="the source's column; '' if it has the same name")
     description: str = Field(default="", max_length=300, description="what it means, one sentence")
     unit: str = Field(default="", max_length=20, description="of a number: 'km', 'EUR', '%'")
+    type: Literal["", "text", "number"] = Field(
+        default="",
+        description="'text' for codes and versions, 'number' for measures; '': texts become numbers where no digit "
+        "is lost ('3.40' or '08000' stays text)",
+    )
 
 
 class Where(BaseModel):

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from schemas.environment import Rejection
 from tasks.mining import papers
 from tasks.mining.agent.saving import SavedTable, Shelf
-from tasks.mining.corpus.corpus import read_table
+from tasks.mining.agent.typing import given_as_text, typed_table
 from tasks.mining.corpus.items import CorpusItem, Dataset
 from tasks.mining.extract import Described, describe
 from tasks.mining.findings import Findings, MinedTable
 from tasks.mining.relations import LEAST_COVERAGE, find_links
 from tasks.mining.shape import labelled, schema_of, whole
-
-_MISSING = frozenset({"", "-", "–", "—", "N/A", "n/a", "NULL", "null"})
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,7 @@ def join(saved: Mapping[str, SavedTable]) -> Joined:
     faults: dict[str, list[str]] = {}
     for name, one in saved.items():
         try:
-            item = _item(name, one)
-            tables[name] = describe(item, read_table(item, {}))
+            tables[name] = describe(_item(name, one), typed_table(name, one, _text_columns(saved, name)))
         except ValueError as error:
             faults.setdefault(name, []).append(f"table {name} {error}")
     references: dict[str, dict[str, str]] = {name: {} for name in tables}
@@ -81,13 +78,24 @@ def settle(shelf: Shelf, found: Findings, seed: int) -> None:
     found.sources.extend(source for source_id, source in shelf.sources.items() if source_id in used)
 
 
+def _text_columns(saved: Mapping[str, SavedTable], name: str) -> set[str]:
+    """Return the columns of a table that stay text: its key if it was given as text, and what refers to such a key."""
+    order = saved[name].order
+    found = {order.key} if given_as_text(saved[name], order.key) else set()
+    for link in order.references:
+        parent = saved.get(link.table)
+        if parent is not None and given_as_text(parent, parent.order.key):
+            found.add(link.column)
+    return found
+
+
 def _item(name: str, one: SavedTable) -> CorpusItem:
     order = one.order
     told = {c.name: (c.name, c.description or one.descriptions.get(c.name, "")) for c in order.columns}
     dataset = Dataset(
         name=name, package="saved", path="", load=lambda _: iter(one.records), title=order.noun,
         description=order.description, topics=(), noun=order.noun, nouns=name.replace("_", " "), key=order.key,
-        label=order.label, columns=told, units={c.name: c.unit for c in order.columns if c.unit}, missing=_MISSING,
+        label=order.label, columns=told, units={c.name: c.unit for c in order.columns if c.unit},
     )  # fmt: skip
     return CorpusItem(
         item_id=f"saved/{name}", title=order.noun, description=order.description, package="saved", version="",
