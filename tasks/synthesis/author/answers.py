@@ -11,7 +11,7 @@ class Review(BaseModel):
     """Whether a request makes sense."""
 
     sensible: bool = Field(description="true: someone could really ask for this; false: no one would")
-    reason: str = Field(min_length=3, max_length=600, description="one sentence")
+    reason: str = Field(min_length=3, max_length=600, description="one sentence that says why")
 
 
 class Retelling(BaseModel):
@@ -24,7 +24,10 @@ class Comparison(BaseModel):
     """Whether two requests ask for the same."""
 
     same: bool = Field(description="true: whoever fulfils one fulfils the other")
-    difference: str = Field(default="", max_length=600, description="what differs, in one sentence; '' if nothing does")
+    difference: str = Field(
+        default="", max_length=600,
+        description="one sentence: what differs and must be mended; '' if they are the same",
+    )  # fmt: skip
 
 
 class GoalField(BaseModel):
@@ -42,7 +45,7 @@ class Goal(BaseModel):
 
     request: str = Field(min_length=40, max_length=1500, description="what is wanted, without the form of the answer")
     fields: list[GoalField] = Field(min_length=1, max_length=4)
-    changes_data: bool = Field(description="whether fulfilling it changes the data")
+    changes_data: bool = Field(description="whether fulfilling the request changes the data")
 
 
 class Goals(BaseModel):

@@ -16,7 +16,7 @@ from tasks.synthesis import gates
 from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.author.answers import Comparison, Retelling, Review
 from tasks.synthesis.author.facts import Facts, retelling_fault, straight
-from tasks.synthesis.author.steps import told_steps
+from tasks.synthesis.author.steps import done_twice, field_notes, told_steps
 from tasks.synthesis.candidate import Candidate
 from tasks.synthesis.replay import Run
 from tasks.synthesis.trust import STAGE, Trust
@@ -25,6 +25,11 @@ STYLES = (
     "a short message to a colleague", "brisk and matter-of-fact", "friendly, in full sentences",
     "a note from a busy manager", "polite, as to a service desk", "plain, one thing after the other",
 )  # fmt: skip
+
+_FRONT_MATTER = re.compile(
+    r"(?:\b(?:Owners?|Authors?|Reviewers?|Status|Version|Date|Last (?:change|changed|update|updated)):"
+    r"\s*[^·|\n]{1,80}?\s*(?:[·|\n]|\.(?:\s|$)|$)\s*){2,}"
+)
 
 
 @dataclass
@@ -57,8 +62,8 @@ class Author:
 
     @cached_property
     def about(self) -> str:
-        """Return what the environment is about, for prompts."""
-        return f"{self.atlas.database.name}: {self.atlas.database.description}"
+        """Return what the environment is about, for prompts; a document's lines on owner, status and dates are none."""
+        return f"{self.atlas.database.name}: {_FRONT_MATTER.sub('', self.atlas.database.description)}"
 
     def improve(
         self, candidate: Candidate, task: AgentTask, trust: Trust, seen: Collection[str],
@@ -73,10 +78,11 @@ class Author:
             task: the accepted task, which `trust` has not learnt from.
             name: what the choices of tone and red team are drawn by.
         """
-        if reason := self._absurd(candidate):
+        run = trust.bench.execute(candidate.oracle, user=candidate.user)
+        if reason := self._absurd(candidate, run):
             return "chain_review", reason, None
         rng = random.Random(f"{name}/retold")
-        retold = self._retold(candidate, trust.bench.execute(candidate.oracle, user=candidate.user), rng)
+        retold = self._retold(candidate, run, rng)
         if retold is not None:
             gate, reason, better = trust.judge(retold, rng, seen, skills)
             if better is not None:
@@ -94,10 +100,12 @@ class Author:
         self.stopped = self.stopped or error.gate == "model_cost"
         self.note(key, error.gate, f"{step}: {error.reason}")
 
-    def _absurd(self, candidate: Candidate) -> str:
-        """Return why the chain is no sensible request, or ''."""
+    def _absurd(self, candidate: Candidate, run: Run) -> str:
+        """Return why the chain is no sensible request, or ''. What a rule can see costs no call."""
         if self.stopped:
             return ""
+        if reason := done_twice(run, self.atlas):
+            return reason
         prompt = render(
             "reviewer/chain", about=self.about, request=candidate.prompt, steps=told_steps(candidate, self.atlas)
         )
@@ -117,7 +125,7 @@ class Author:
             "author/retell", about=self.about, draft=facts.draft, steps=told_steps(candidate, self.atlas),
             texts=[f'"{text}"' for text in facts.texts], numbers=[f"{number:g}" for number in facts.numbers],
             fields=facts.fields, meanings="\n".join(f"{f.name}: {f.description}" for f in facts.fields),
-            style=rng.choice(STYLES),
+            notes=field_notes(candidate, self.atlas), style=rng.choice(STYLES),
         )  # fmt: skip
 
         def told(answer: Retelling) -> Candidate:

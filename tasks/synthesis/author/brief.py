@@ -58,11 +58,19 @@ def tools_brief(atlas: Atlas) -> str:
 
 
 def tools_list(atlas: Atlas) -> str:
-    """Return the tools, one a line: name, names of the arguments, what it does."""
+    """Return the tools, one a line: name, arguments with types (`?`: optional), what it returns and does."""
+    return "\n".join(
+        f"{_signature(tool)} -> {_returned(tool)} ({_kind(tool)}): {tool.description}" for tool in atlas.tools.values()
+    )
+
+
+def changes_brief(atlas: Atlas) -> str:
+    """Return the tools that change data, whoever wrote them: what each does, writes and carries out."""
     lines = []
     for tool in atlas.tools.values():
-        kind = "changes data" if tool.writes else "reads"
-        lines.append(f"{tool.name}({', '.join(tool.parameters.get('properties', {}))}) ({kind}): {tool.description}")
+        if tool.writes:
+            action = f"; action {tool.action}" if tool.action else ""
+            lines.append(f"{_signature(tool)}: {tool.description} [writes {', '.join(tool.writes)}{action}]")
     return "\n".join(lines)
 
 
@@ -94,6 +102,7 @@ def _column(column: Column) -> str:
     parts += [f"-> {column.references}"] if column.references else []
     parts += [f"one of {', '.join(column.choices)}"] if column.choices else []
     parts += ["may be null"] if column.nullable else []
+    parts += [f"({column.description})"] if column.description else []
     return " ".join(parts)
 
 
@@ -111,6 +120,28 @@ def _tool(tool: Tool) -> str:
         told = {key: value for key, value in schema.items() if key not in ("title", "default")}
         state = "required" if name in needed else f"optional, default {canonical_json(schema.get('default'))}"
         given.append(f"  - {name} ({state}): {canonical_json(told)}")
-    places = "; ".join(f"{field.path} {field.type}" for field in tool.outputs) or "a JSON object"
-    kind = "changes data" if tool.writes else "reads"
-    return "\n".join([f"{tool.name} ({kind}): {tool.description}", *given, f"  returns {places}"])
+    return "\n".join([f"{tool.name} ({_kind(tool)}): {tool.description}", *given, f"  returns {_returned(tool)}"])
+
+
+def _kind(tool: Tool) -> str:
+    return "changes data" if tool.writes else "reads"
+
+
+def _returned(tool: Tool) -> str:
+    return "; ".join(f"{field.path} {field.type}" for field in tool.outputs) or "a JSON object"
+
+
+def _signature(tool: Tool) -> str:
+    needed = set(required(tool))
+    given = [
+        f"{name}{'' if name in needed else '?'}: {_type(schema)}"
+        for name, schema in tool.parameters.get("properties", {}).items()
+    ]
+    return f"{tool.name}({', '.join(given)})"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " | ".join(canonical_json(value) for value in schema["enum"])
+    kinds = [str(part.get("type", "any")) for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
+    return " | ".join(kinds)

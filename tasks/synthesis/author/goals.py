@@ -20,6 +20,7 @@ from tasks.synthesis.author.answers import Goal, Goals, Script
 from tasks.synthesis.author.author import Author
 from tasks.synthesis.author.brief import (
     actions_brief,
+    changes_brief,
     counts_brief,
     documents_brief,
     rows_brief,
@@ -128,8 +129,9 @@ class GoalWriter:
             "about": self.author.about, "tables": tables_brief(self.atlas), "rows": rows_brief(self.atlas, rng),
             "documents": documents_brief(self.atlas), "tools": tools_brief(self.atlas),
             "tools_list": tools_list(self.atlas),
-            "actions": actions_brief(self.atlas), "now": self.atlas.database.start_time,
-            "imports": ALLOWED_IMPORTS, "least": self.bounds[0], "most": self.bounds[1],
+            "actions": actions_brief(self.atlas), "changes": changes_brief(self.atlas),
+            "now": self.atlas.database.start_time, "imports": ALLOWED_IMPORTS,
+            "least": self.bounds[0], "most": self.bounds[1],
         }  # fmt: skip
 
     def _next_goal(self, skills: Sequence[str]) -> Goal:

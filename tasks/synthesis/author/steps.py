@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from schemas.base import canonical_json
 from schemas.task import Call
 from tasks.synthesis.atlas import Atlas
 from tasks.synthesis.candidate import Candidate
+from tasks.synthesis.replay import Run
 
 
 def told_steps(candidate: Candidate, atlas: Atlas) -> str:
@@ -16,6 +18,35 @@ def told_steps(candidate: Candidate, atlas: Atlas) -> str:
     for name, place in candidate.oracle.answer.items():
         lines.append(f"answer {name}: {_value(place)}")
     return "\n".join(lines)
+
+
+def field_notes(candidate: Candidate, atlas: Atlas) -> dict[str, str]:
+    """Return, for each field of the answer that is read from a column with words of its own, its meaning and unit."""
+    notes = {}
+    for name, place in candidate.oracle.answer.items():
+        if not (isinstance(place, dict) and set(place) == {"$ref"}):
+            continue
+        number, _, path = place["$ref"].partition(".")
+        tool = atlas.tools[candidate.oracle.calls[int(number)].tool]
+        shown = re.sub(r"\[\d+\]|(?<=\.)\d+\.", "[]", path)
+        table, _, column = next((out.of for out in tool.outputs if out.path == shown), "").partition(".")
+        if table in atlas.tables and column:
+            known = atlas.tables[table].column(column)
+            told = "; ".join(filter(None, [known.description, known.unit and f"in {known.unit}"]))
+            notes[name] = f": {told}" if told else ""
+    return notes
+
+
+def done_twice(run: Run, atlas: Atlas) -> str:
+    """Return what a chain does twice in the same way to the same records, or ''."""
+    done = set()
+    for step in run.tool_steps:
+        if atlas.tools[step.tool].writes:
+            call = canonical_json([step.tool, step.arguments])
+            if call in done:
+                return f"it does the same thing twice: {step.tool} with the same arguments"
+            done.add(call)
+    return ""
 
 
 def _told(call: Call, atlas: Atlas) -> str:

@@ -9,10 +9,16 @@ from author_example import RETELL, REVIEW, SAME, asked, draft_in, gates_of, rete
 from chat_server import Scripted, answer, refusal, say
 from worlds import shop_database, shop_snapshot, shop_tools
 
-from schemas.task import AnswerField
+from schemas.episode import Step
+from schemas.task import AnswerField, Call, Oracle
 from tasks.store import LocalStore, read_dataset
 from tasks.synthesis import synthesize
+from tasks.synthesis.atlas import Atlas
+from tasks.synthesis.author import Author
 from tasks.synthesis.author.facts import Facts, retelling_fault, straight
+from tasks.synthesis.author.steps import done_twice, field_notes
+from tasks.synthesis.candidate import Candidate
+from tasks.synthesis.replay import Run
 
 DRAFT = (
     'Find the product "Haze rug". Ship the order with the highest total among those with at most 3 for quantity. '
@@ -146,3 +152,55 @@ def test_values_may_move_but_not_change() -> None:
 )
 def test_what_is_missing_or_added_is_named(text: str, told: str) -> None:
     assert told in retelling_fault(text, FACTS, {"Ada", "Haze"}.__contains__)
+
+
+def chain(*calls: Call, **answers: str) -> Candidate:
+    oracle = Oracle(calls=calls, answer={name: {"$ref": place} for name, place in answers.items()})
+    return Candidate(kind="graph", template="chain", prompt="", oracle=oracle, fields=(), skills=())
+
+
+def test_a_field_is_told_with_its_columns_description_and_unit() -> None:
+    database = shop_database()
+    tables = [
+        table.model_copy(
+            update={"columns": tuple(
+                column.model_copy(update={"description": "what is to be paid", "unit": "EUR"})
+                if (table.name, column.name) == ("orders", "total") else column
+                for column in table.columns
+            )}
+        )
+        for table in database.tables
+    ]  # fmt: skip
+    atlas = Atlas(database.model_copy(update={"tables": tuple(tables)}), shop_snapshot(), list(shop_tools()))
+    listed = Call(tool="list_orders", arguments={})
+    found = field_notes(chain(listed, sum="0.orders[0].total", name="0.orders[0].order_id"), atlas)
+    assert found["sum"] == ": what is to be paid; in EUR"
+
+
+def test_what_is_done_twice_is_seen_without_a_model() -> None:
+    atlas = Atlas(shop_database(), shop_snapshot(), list(shop_tools()))
+    read = Step(tool="list_orders", arguments={}, observation={})
+    ship = Step(tool="cancel_order", arguments={"order_id": "a"}, observation={})
+    other = Step(tool="cancel_order", arguments={"order_id": "b"}, observation={})
+
+    def run(*steps: Step) -> Run:
+        return Run(steps=steps, answer={}, changes=())
+
+    assert done_twice(run(read, read, ship, other), atlas) == ""
+    assert "cancel_order" in done_twice(run(ship, read, ship), atlas)
+
+
+def test_front_matter_of_a_document_is_no_part_of_what_it_is_about() -> None:
+    front = "Owner: Data Services · Status: approved for build · Last change: 2026-11-12. "
+    about = shop_database().model_copy(update={"description": f"{front}A shop: Status: open orders are shipped."})
+    author = Author(gateway=None, atlas=Atlas(about, shop_snapshot(), list(shop_tools())))  # type: ignore[arg-type]
+    assert author.about.endswith(": A shop: Status: open orders are shipped.") and "Owner" not in author.about
+
+
+def test_a_value_with_an_underscore_is_asked_for_and_allowed(tmp_path: Path) -> None:
+    _, server = written(tmp_path, writer())
+    text = next(seen.text for seen in server.requests if RETELL in seen.text)
+    assert "except those of the fields and the values of rule 1" in text
+    review = next(seen.text for seen in server.requests if REVIEW in seen.text)
+    for case in ("the same thing is done twice", "from before or after", "two things of one kind", "as given"):
+        assert case in review
