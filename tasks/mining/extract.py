@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from schemas.base import Scalar
@@ -52,7 +53,7 @@ def describe(item: CorpusItem, raw: RawTable) -> Described:
     columns, dropped = _informative(raw, item.dataset.key)
     for name, why in dropped:
         rejections.append(_rejection(item, "uninformative_column", f"column {name} {why}"))
-    key = item.dataset.key or _find_key(columns, records)
+    key = item.dataset.key or _find_key([name for name in columns if name not in item.dataset.linked], records)
     if not key:
         key = f"{item.dataset.noun.replace(' ', '_')}_id"
         columns = [key, *columns]
@@ -65,7 +66,12 @@ def describe(item: CorpusItem, raw: RawTable) -> Described:
             seen.add(row[key])
             kept.append((at, {name: row[name] for name in columns}))
     if len(kept) < len(records):
-        reason = f"{len(records) - len(kept)} of {len(records)} rows have no {key} of their own"
+        without = sum(row[key] is None for _, row in records)
+        counts = Counter(row[key] for _, row in records if row[key] is not None)
+        repeated = [str(value) for value, count in counts.items() if count > 1]
+        reason = f"{len(records) - len(kept)} of {len(records)} rows have no {key} of their own: {without} have none, "
+        reason += f"{len(records) - len(kept) - without} repeat that of an earlier row"
+        reason += f"; {some_of(repeated)}" if repeated else ""
         rejections.append(_rejection(item, "duplicate_key", reason))
     if not kept:
         raise ValueError(f"{item.item_id} has no row with a key")
@@ -83,6 +89,12 @@ def describe(item: CorpusItem, raw: RawTable) -> Described:
         rows=len(kept),
     )
     return Described(item, table, tuple(kept), tuple(rejections), tuple(notes))
+
+
+def some_of(values: Iterable[object]) -> str:
+    """Return the first five values, for a message."""
+    listed = [str(value)[:60] for value in values]
+    return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
 
 
 def _rejection(item: CorpusItem, gate: str, reason: str) -> Rejection:

@@ -10,7 +10,7 @@ from schemas.base import Scalar
 from schemas.database import Column, Table
 from schemas.environment import Rejection
 from tasks.mining.corpus.items import Record
-from tasks.mining.extract import Described
+from tasks.mining.extract import Described, some_of
 from tasks.mining.findings import Findings
 from tasks.mining.relations import hold
 from tasks.mining.selection import References
@@ -25,10 +25,14 @@ def whole(
     for column, parent in references.items():
         keys = set(tables[parent].values(tables[parent].table.key))
         links.append((column, described.table.column(column).nullable, keys))
+    targets = [(column, keys) for column, _, keys in links]
     records, broken = hold(described.records, links)
     for column, count in broken.items():
         done = "set to nothing" if described.table.column(column).nullable else "left out"
-        reason = f"{count} rows refer by {column} to no {references[column]} that is known: {done}"
+        lost = dict.fromkeys(
+            str(v) for v in described.values(column) if v is not None and v not in dict(targets)[column]
+        )
+        reason = f"{count} rows refer by {column} to no {references[column]} that is known: {done}; {some_of(lost)}"
         key = described.item.item_id
         found.rejections.append(Rejection(stage="mining", key=key, gate="broken_reference", reason=reason))
     return Described(described.item, described.table, tuple(records), (), described.notes)
@@ -55,7 +59,7 @@ def labelled(described: Described, records: list[Record], is_parent: bool, found
         if row[label] not in seen:
             seen.add(row[label])
             kept.append((at, row))
-    reason = f"{len(records) - len(kept)} rows share their {label} with an earlier row"
+    reason = f"{len(records) - len(kept)} rows share their {label} with an earlier row; {some_of(repeated)}"
     found.rejections.append(Rejection(stage="mining", key=item, gate="duplicate_label", reason=reason))
     return kept, f"{len(records) - len(kept)} rows with a repeated {label} left out"
 

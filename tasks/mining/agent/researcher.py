@@ -10,7 +10,7 @@ from schemas.base import canonical_json
 from schemas.research import ResearchRound, ResearchSettings
 from schemas.theme import Theme
 from tasks.mining.agent.code import RunPython
-from tasks.mining.agent.desk import Desk
+from tasks.mining.agent.desk import Desk, HeldTable
 from tasks.mining.agent.orders import DocumentOrder, TableOrder
 from tasks.mining.agent.reading import Reading
 from tasks.mining.agent.saving import Shelf
@@ -67,12 +67,14 @@ class _Session:
         """Collect, then connect until the subgraphs no longer grow, rounds or budget end, or the model fails."""
         found = self._round(render(TEMPLATES[0], **self._told(tools)), tools)
         while len(self._rounds) <= self._settings.rounds and self._may_go_on(found):
-            known = {**self._told(tools), "tables": _schema(found), "joins": joins(found.tables)}
-            found = self._round(render(TEMPLATES[1], subgraphs=self._rounds[-1].subgraphs, **known), tools)
+            known = {**self._told(tools), **_saved(found), "subgraphs": self._rounds[-1].subgraphs}
+            found = self._round(render(TEMPLATES[1], **known), tools)
         return found
 
     def _may_go_on(self, found: Findings) -> bool:
         if self._runs[-1].ended != "done" or self._left().steps < 1 or not _usable(found):
+            return False
+        if len(self._runs) > 1 and _says_done(self._runs[-1].answer):
             return False
         counts = [round_.subgraphs for round_ in self._rounds]
         return len(counts) == 1 or counts[-1] > counts[-2]
@@ -127,10 +129,13 @@ class _Session:
                     "id": one.page_id,
                     "title": one.title,
                     "address": one.address,
-                    "tables": [t.table_id for t in one.tables],
+                    "tables": [_told_table(table) for table in one.tables],
                 }
                 for one in self._desk.opened.values()
             ],
+            "results": [_told_table(table) for table in self._desk.tables.values() if table.origins],
+            "addresses_left": max(0, self._settings.opened - sum(o.kind == "p" for o in self._desk.opened.values())),
+            "first": not self._rounds,
             "minimum_rows": MINIMUM_ROWS,
         }
 
@@ -140,15 +145,23 @@ def _saving_tools(shelf: Shelf) -> list[AgentTool]:
         saved = shelf.save_table(order)
         joined = join(shelf.tables)
         told: dict[str, Any] = {"saved": order.name, "rows": len(saved.records)}
-        if order.name in joined.tables:
-            table = joined.tables[order.name].table
+        settled = Findings("")
+        settle(shelf, settled, shelf.seed)
+        kept = {mined.table.name: mined.table for mined in settled.tables}
+        if order.name in kept:
+            table = kept[order.name]
             columns = {column.name: f"{column.type}, {column.role}" for column in table.columns}
             told |= {"usable_rows": table.rows, "key": table.key, "label": table.label, "columns": columns}
-            told["left_out"] = [entry.reason for entry in joined.tables[order.name].rejections]
+        told["left_out"] = [
+            entry.reason
+            for entry in settled.rejections
+            if entry.key.endswith(f"/{order.name}") and entry.gate != "unfit_table"
+        ]
         told["references"] = [
             f"{child}.{column} -> {parent}"
             for child, links in joined.references.items()
             for column, parent in links.items()
+            if order.name in (child, parent)
         ]
         told["faults"] = joined.faults.get(order.name, [])
         return json.dumps({key: value for key, value in told.items() if value not in ("", [])}, ensure_ascii=False)
@@ -161,6 +174,25 @@ def _saving_tools(shelf: Shelf) -> list[AgentTool]:
         AgentTool("save_table", "Save a table; its cells are checked against the source.", TableOrder, save_table),
         AgentTool("save_document", "Save a passage of a page, word for word.", DocumentOrder, save_document),
     ]
+
+
+def _told_table(table: HeldTable) -> str:
+    return f"{table.table_id} {table.name:.60} ({len(table.rows)} rows): {', '.join(table.columns)[:300]}"
+
+
+def _says_done(answer: str) -> bool:
+    return answer.strip().strip(".!\"'").casefold() == "done"
+
+
+def _saved(found: Findings) -> dict[str, Any]:
+    """Return what the next round is told of the findings."""
+    gates = {"duplicate_key", "duplicate_label", "broken_reference", "uninformative_column", "unfit_table"}
+    return {
+        "tables": _schema(found),
+        "joins": joins(found.tables),
+        "documents": [mined.document.name for mined in found.documents if mined.transform.startswith("extract")],
+        "left_out": [f"{entry.key}: {entry.reason}" for entry in found.rejections if entry.gate in gates],
+    }
 
 
 def _schema(found: Findings) -> list[dict[str, Any]]:

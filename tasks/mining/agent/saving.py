@@ -38,7 +38,7 @@ class Shelf:
     """
 
     def __init__(self, desk: Desk, reread: Callable[[Opened], list[dict[str, str]]], seed: int) -> None:
-        self._desk, self._reread, self._seed = desk, reread, seed
+        self._desk, self._reread, self.seed = desk, reread, seed
         self._again: dict[str, list[dict[str, str]]] = {}
         self.tables: dict[str, SavedTable] = {}
         self.documents: dict[str, MinedDocument] = {}
@@ -132,7 +132,7 @@ class Shelf:
     def _check(
         self, order: TableOrder, rows: Sequence[dict[str, Scalar]], columns: Sequence[str], places: Sequence[str]
     ) -> None:
-        lost = missing_cells(rows, columns, lambda n: places[n], f"{self._seed}:{order.name}")
+        lost = missing_cells(rows, columns, lambda n: places[n], f"{self.seed}:{order.name}")
         if lost:
             n, name = lost[0]
             raise self._invented(
@@ -181,7 +181,8 @@ def _check_derived(
     if not table.origins:
         raise ValueError("only columns of a result of code ('o1') can be derived")
     if order.key in order.derived or len(order.derived) > len(looked):
-        raise ValueError("the key, and at least half of the columns, must stand in the source")
+        told = f"the key {order.key} is computed: leave `key` empty, one is made" if order.key in order.derived else ""
+        raise ValueError(told or "more than half of the columns are computed: at least half must stand in the source")
     for name in order.derived:
         if any(isinstance(row[name], str) for row in rows):
             raise ValueError(f"the derived column {name} holds texts: only numbers can be derived")

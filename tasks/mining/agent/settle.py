@@ -57,11 +57,10 @@ def settle(shelf: Shelf, found: Findings, seed: int) -> None:
     for name, faults in joined.faults.items():
         found.rejections.extend(_rejection(found, name, "unfit_table", fault) for fault in faults)
     held: dict[str, Described] = {}
-    parents = {parent for links in joined.references.values() for parent in links.values()}
     for name, described in joined.tables.items():
         links = {column: parent for column, parent in joined.references[name].items() if parent in held}
         kept = whole(described, links, held, found)
-        records, note = labelled(kept, list(kept.records), name in parents, found)
+        records, note = labelled(kept, list(kept.records), True, found)
         if not records:
             found.rejections.append(_rejection(found, name, "empty_table", f"no row of {name} is left"))
             continue
@@ -96,6 +95,7 @@ def _item(name: str, one: SavedTable) -> CorpusItem:
         name=name, package="saved", path="", load=lambda _: iter(one.records), title=order.noun,
         description=order.description, topics=(), noun=order.noun, nouns=name.replace("_", " "), key=order.key,
         label=order.label, columns=told, units={c.name: c.unit for c in order.columns if c.unit},
+        linked=frozenset(link.column for link in order.references),
     )  # fmt: skip
     return CorpusItem(
         item_id=f"saved/{name}", title=order.noun, description=order.description, package="saved", version="",
@@ -106,8 +106,10 @@ def _item(name: str, one: SavedTable) -> CorpusItem:
 def _fault(tables: Mapping[str, Described], name: str, column: str, parent: str) -> str:
     if parent not in tables or parent == name:
         return f"{name}.{column} cannot refer to {parent!r:.80}: no other table of that name is saved"
-    if column not in {c.name for c in tables[name].table.columns} or column == tables[name].table.key:
-        return f"{name}.{column} is its key, or was left out since it says the same in every row"
+    if column == tables[name].table.key:
+        return f"{name}.{column} is the key of {name}, and a key refers to nothing: leave `key` empty, and one is made"
+    if column not in {c.name for c in tables[name].table.columns}:
+        return f"{name}.{column} was left out, since it is empty or says the same in every row"
     keys = set(tables[parent].values(tables[parent].table.key))
     known = [value for value in tables[name].values(column) if value is not None]
     share = sum(value in keys for value in known) / max(1, len(known))

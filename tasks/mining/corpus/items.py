@@ -46,6 +46,7 @@ class Dataset:
     the documented renaming of cryptic columns. Empty keeps every column under a snake case form of its own name.
     `key` and `label` are our names; '' lets the extractor look for them. `path` may be a glob inside the
     package; `keep` then says which of the paths are wanted. `papers` finds whole texts in the same files.
+    `linked` are columns that refer to other tables: none of them is taken as key where none is named.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Dataset:
     columns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     missing: frozenset[str] = frozenset({""})
+    linked: frozenset[str] = frozenset()
     transform: str = "extract"
     keep: Callable[[str], bool] | None = None
     papers: Callable[[Mapping[str, bytes]], Iterator[Paper]] | None = None

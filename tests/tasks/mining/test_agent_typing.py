@@ -60,3 +60,15 @@ def test_words_for_nothing_are_values_of_a_key_and_a_type_can_be_asked_for():
     found = join({"keywords": saved("keywords", [*words, {"word": "AS", "since": "2"}], key="word", columns=columns)})
     assert found.tables["keywords"].values("word") == ["NULL", "NA", "None", "-", "SELECT", "AS"]
     assert found.tables["keywords"].values("since") == [1.5] * 5 + [2.0]
+
+
+def test_a_declared_reference_is_not_taken_as_key_and_a_fault_names_its_one_cause():
+    chapters = saved("chapters", [{"no": f"C{n}", "title": f"Part {n}"} for n in range(3)], key="no")
+    rows = [{"no": f"C{n}", "weight": n} for n in range(3)]
+    link = [{"column": "no", "table": "chapters"}]
+    made = join({"chapters": chapters, "notes": saved("notes", rows, references=link)})
+    assert (made.tables["notes"].table.key, made.references["notes"]) == ("note_id", {"no": "chapters"})
+    keyed = join({"chapters": chapters, "notes": saved("notes", rows, key="no", references=link)})
+    assert keyed.faults["notes"] == [
+        "notes.no is the key of notes, and a key refers to nothing: leave `key` empty, and one is made"
+    ]

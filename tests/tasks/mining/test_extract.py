@@ -52,7 +52,7 @@ def test_rows_without_a_key_of_their_own_are_counted(tmp_path: Path) -> None:
     found = describe(keyed, doubled)
     assert found.table.rows == 2
     assert [(r.gate, r.reason) for r in found.rejections] == [
-        ("duplicate_key", "2 of 4 rows have no code of their own")
+        ("duplicate_key", "2 of 4 rows have no code of their own: 1 have none, 1 repeat that of an earlier row; a")
     ]
 
 

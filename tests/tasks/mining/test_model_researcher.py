@@ -300,3 +300,14 @@ def test_without_web_only_given_pages_are_opened(site, store):
     _, requests = run([say("done")], store, ResearchSettings())
     names = {tool["function"]["name"] for tool in requests[0].body["tools"]}
     assert names == {"search_data", "open_data", "read_more", "run_python", "save_table", "save_document"}
+
+
+def test_what_is_left_out_is_told_at_once_and_done_ends_the_rounds(site, store):
+    by_county = harbours_order(key="county", label="harbour_name")
+    script = [first(site), call("save_table", by_county), *LAST[:2], say("done")]
+    found, requests = run(script, store, settings_for(site))
+    assert "24 rows have no county of their own: 0 have none, 21 repeat" in requests[2].text
+    connect = requests[4].text
+    assert "3 to 6 tables" not in connect and "Book visits of lighthouses" in connect
+    assert "p1.t1 Harbours (24 rows): Code, Name, County" in connect and "39 more addresses can be opened" in connect
+    assert len(requests) == 5 and [round_.ended for round_ in found.rounds] == ["done", "done"]
