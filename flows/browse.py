@@ -83,6 +83,11 @@ def lines(rows: list[dict[str, Any]], for_people: bool) -> list[str]:
 def nothing(store: str, what: str) -> str:
     """Return what to tell a person for whom `listing` has no rows: the command that makes such things."""
     makers = {"releases": "audit", "survivors": "redteam"}
+    if what == "tasks" and environment_rows(open_store(store), "accepted"):
+        return (
+            f"no tasks here yet: an environment's tasks are stored when all of them are written; if no command is "
+            f"writing them now, run `agentworld synthesize --store {store}`"
+        )
     reason = " (or its attacks got nothing through)" if what == "survivors" else ""
     return f"no {what} here yet: run `agentworld {makers.get(what, 'run')} --store {store}`{reason}"
 

@@ -26,16 +26,17 @@ app.add_typer(importing.commands, name="import")
 
 def main() -> None:
     """Run the command line. Exit code 0: done; 1: done, but something failed; 2: it could not be done as asked."""
-    from flows.ends import explained, flushed
+    from flows.ends import STOPPED, explained, flushed, tell_stop
 
     configure()
     end_orphans()
     mark_children()
+    tell_stop()
     try:
         with flushed():
             app(standalone_mode=True)
     except KeyboardInterrupt:
-        typer.echo("agentworld: interrupted; what was finished is kept, run it again to go on", err=True)
+        typer.echo(f"agentworld: interrupted; {STOPPED}", err=True)
         sys.exit(1)
     except Exception as error:
         end = explained(error)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import NamedTuple
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+STOPPED = "what was finished is kept, and so is every answer of a model: run it again to go on"
+"""What holds when a command is stopped before its end."""
 
 
 class End(NamedTuple):
@@ -32,6 +36,23 @@ def flushed() -> Iterator[None]:
         # what is left in the buffer cannot be written either, and would be reported again as the process ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
+
+
+def tell_stop() -> None:
+    """Have this process say one line on standard error when SIGTERM ends it; it still ends by that signal.
+
+    Processes that it forks end silently. Code with a handler of its own (a server, a flow while it runs) goes first.
+    """
+    mine = os.getpid()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if os.getpid() == mine:
+            with contextlib.suppress(OSError):
+                os.write(2, f"agentworld: stopped; {STOPPED}\n".encode())
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGTERM, stop)
 
 
 def explained(error: Exception) -> End | None:

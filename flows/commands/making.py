@@ -129,10 +129,11 @@ def discover(
     answer({"themes": ids, **counts}, as_json, lambda: say(*lines, *ending))
 
 
-def _builds(results: list[dict[str, Any]], store: str, as_json: bool) -> None:
+def _builds(results: list[dict[str, Any]], store: str, models: str | None, as_json: bool) -> None:
     accepted = sum(r["state"] == "accepted" for r in results)
     lines = [f"{r['state']:<9} {r['env_id']}  {r['reason']}".rstrip() for r in results]
-    lines.append(f"{accepted} of {len(results)} environments accepted; next: agentworld synthesize --store {store}")
+    following = f"next: agentworld synthesize --store {store}{f' --models {models}' if models else ''}"
+    lines.append(f"{accepted} of {len(results)} environments accepted; {following}")
     answer(results, as_json, lambda: say(*lines))
     raise typer.Exit(1 if any(r["state"] == "failed" for r in results) else 0)
 
@@ -169,7 +170,7 @@ def build(
 
     results = flow(store, settings)
     tell_refused(store, settings.corpus)
-    _builds(results, store, as_json)
+    _builds(results, store, models, as_json)
 
 
 @commands.command(epilog="Example: agentworld rebuild --failed")
@@ -214,7 +215,7 @@ def rebuild(
 
     results = flow(store, settings, only_failed=failed, given=given)
     tell_refused(store, settings.corpus)
-    _builds(results, store, as_json)
+    _builds(results, store, models, as_json)
 
 
 @commands.command(epilog="Example: agentworld synthesize --seed 7")
