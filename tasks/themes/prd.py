@@ -1,7 +1,8 @@
 """Reads a product requirements document in Markdown.
 
 The title is the first level-1 heading. Sections are level-2 headings, matched by words in them: background, users,
-workflows (or use cases, user stories, features, functional requirements), interfaces, data. Each level-3 heading of a
+workflows (or use cases, user stories, features, functional requirements, what users can do), rules, interfaces, data.
+Each level-3 heading of a
 workflow section is an operation ("### Cancel a booking", with the name in backticks if it has one); without level-3
 headings its list items are. Under an operation, "Takes: a, b" lists its parameters, and every refusing sentence
 is a rule.
@@ -17,12 +18,20 @@ from tasks.themes.text import refusing, shorten, snake, unique
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*$")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(.+)$")
-_WORKFLOWS = re.compile(r"workflow|use case|user stor|feature|functional|requirement|process", re.IGNORECASE)
+_WORKFLOWS = re.compile(
+    r"workflow|use case|user stor|feature|functional|requirement|process|"
+    r"capabilit|scenario|what (?:the )?(?:\w+ )?(?:can|may|must|should|will)? ?(?:be able to )?do\b|"
+    r"what (?:the )?\w+ (?:can|need to|may|must|should|will)\b",
+    re.IGNORECASE,
+)
 _DATA = re.compile(r"\bdata\b", re.IGNORECASE)
 _ABOUT = re.compile(r"background|overview|summary|introduction|purpose|context|goal|vision|problem", re.IGNORECASE)
 _TAKES = re.compile(r"^\s*(?:[-*+]\s+)?(?:takes|inputs?|parameters)\s*:\s*(.+?)\.?\s*$", re.IGNORECASE | re.MULTILINE)
 _LICENCE = re.compile(r"^\s*licen[cs]e\s*:\s*(\S.*?)\s*$", re.IGNORECASE | re.MULTILINE)
+_RULES = re.compile(r"\b(?:business )?rules\b|constraints", re.IGNORECASE)
 _ARTICLES = {"a", "an", "the"}
+_CLAUSE = re.compile(r"\s+(?:by|with|for|on|in|from|to|at|so that|when|if)\s|[;,(]", re.IGNORECASE)
+_ASKED = re.compile(r"^(?:as an? .{1,60}?,?\s+)?(?:i|we|users?|they) (?:want to|can|need to|may)\s+", re.IGNORECASE)
 
 
 def is_prd(text: str) -> bool:
@@ -46,6 +55,8 @@ def read_prd(text: str) -> Reading:
             section = heading
         if level == 2 and _ABOUT.search(heading):
             about.append(body)
+        elif _RULES.search(section) and not _WORKFLOWS.search(section):
+            rules += [("", line) for line in refusing(_prose(body))]
         elif _DATA.search(section):
             needs += [match[1] for line in body.splitlines() if (match := _ITEM.match(line))]
         elif _WORKFLOWS.search(section):
@@ -84,7 +95,14 @@ def _sections(text: str) -> list[tuple[int, str, str]]:
 def _items(body: str) -> list[tuple[str, str]]:
     """Return the list items of a workflow section without sub-headings, as (heading, content)."""
     items = [match[1] for line in body.splitlines() if (match := _ITEM.match(line))]
-    return [(re.split(r"[:.]", item, maxsplit=1)[0], item) for item in items]
+    return [(_verb_phrase(re.split(r"[:.]", item, maxsplit=1)[0]), item) for item in items]
+
+
+def _verb_phrase(item: str) -> str:
+    """Return what an item says is done, without by whom and with what: 'Find a hotel by name' -> 'Find a hotel'."""
+    done = _ASKED.sub("", item.strip())
+    short = _CLAUSE.split(done, maxsplit=1)[0]
+    return short if len(short.split()) > 1 or "`" in item else done
 
 
 def _operation(heading: str, body: str) -> Operation:
