@@ -57,7 +57,7 @@ def commit(
     return commit_environment(
         store,
         row,
-        Database.model_validate_json(get_blob(store, mined["database"])),
+        Database.model_validate_json(get_blob(store, coded["database"])),
         get_blob(store, mined["snapshot"]),
         get_records(store_uri, coded["tools"], Tool),
         get_records(store_uri, coded["tests"], ToolTest),

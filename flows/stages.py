@@ -110,7 +110,9 @@ def code_tools(store_uri: str, mined: dict[str, Any], theme: Theme, settings: Se
                 )  # fmt: skip
     accepted = [tool for result in results for tool in result.tools]
     rejections = [rejection for result in results for rejection in result.rejections]
+    actions = (*database.actions, *(action for result in results for action in result.actions))
     return {
+        "database": put_blob(store, canonical_json(database.model_copy(update={"actions": actions})).encode()),
         "tools": put_records(store_uri, accepted),
         "tests": put_records(store_uri, [test for result in results for test in result.tests]),
         "n_tools": len(accepted),
@@ -218,4 +220,4 @@ def coded_tools(store_uri: str, *arguments: Any) -> dict[str, Any]:
     Args:
         arguments: those of `code_task` after the store.
     """
-    return _cached(code_task, store_uri, ("tools", "tests"), store_uri, *arguments)
+    return _cached(code_task, store_uri, ("database", "tools", "tests"), store_uri, *arguments)

@@ -15,7 +15,7 @@ from tasks.coding.hands import TEMPLATES
 from tasks.coding.model_coder import add_tools
 from tasks.coding.properties import write_properties
 
-STAGE_VERSION = "1"
+STAGE_VERSION = "2"
 """Part of every cache key; raise it when the same inputs would give other tools, tests or decisions."""
 
 __all__ = [

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schemas.base import Scalar
+
 JsonType = Literal["string", "integer", "number", "boolean", "array", "object"]
 
 
@@ -43,6 +45,38 @@ class PlannedRefusal(_Answer):
     quote: str = ""
 
 
+class PlannedRule(_Answer):
+    """A guard of a planned action, as `schemas.database.Rule`; its words are those of the refusal with its code."""
+
+    path: str
+    operator: Literal["==", "!=", "<", "<=", ">", ">=", "in"]
+    value: Scalar | list[Scalar]
+    code: str
+
+
+class PlannedEffect(_Answer):
+    """A change that a planned action makes, as `schemas.database.Effect`."""
+
+    path: str
+    operation: Literal["set", "add"]
+    value: Scalar
+
+
+class PlannedAction(_Answer):
+    """What a writing tool does, as `schemas.database.Action`, so that tasks can be made with it and checked."""
+
+    verb: str
+    kind: Literal["create", "transition", "update"]
+    table: str
+    parameters: list[str] = []
+    initial: dict[str, Scalar] = {}
+    status_column: str = ""
+    from_states: list[str] = []
+    to_state: str = ""
+    rules: list[PlannedRule] = []
+    effects: list[PlannedEffect] = []
+
+
 class PlannedTool(_Answer):
     """One tool that the coder wants to write."""
 
@@ -54,6 +88,7 @@ class PlannedTool(_Answer):
     refusals: list[PlannedRefusal] = []
     reads: list[str] = []
     writes: list[str] = []
+    action: PlannedAction | None = None
 
 
 class ToolPlans(_Answer):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from schemas.actions import check_actions
-from schemas.database import Database
+from schemas.database import Action, Database
 from schemas.environment import Rejection
 from schemas.task import Change
 from schemas.tool import Tool, ToolTest
@@ -34,11 +34,15 @@ NOT_RUN = "not run: the tool was rejected before"
 
 @dataclass(frozen=True)
 class CodingResult:
-    """What crosscheck decided: the tools kept, all tests with their results, and why each other tool was rejected."""
+    """What crosscheck decided: the tools kept, all tests with their results, and why each other tool was rejected.
+
+    `actions` are those of kept tools that models declared and the tests bore out; the database has them not yet.
+    """
 
     tools: list[Tool] = field(default_factory=list)
     tests: list[ToolTest] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
 
 
 def crosscheck(

@@ -9,6 +9,7 @@ from typing import Any
 
 from schemas.database import Database
 from schemas.tool import Tool, ToolField
+from tasks.coding.acting import action_faults
 from tasks.coding.answers import PlannedParameter, PlannedTool, WrittenTool
 from tasks.coding.citations import citation_fault
 from tasks.coding.words import RESERVED_NAMES
@@ -38,6 +39,7 @@ def plan_faults(plan: PlannedTool, database: Database, taken: Collection[str], d
     names = [parameter.name for parameter in plan.parameters]
     found += [("plan", f"the parameter {name!r} comes twice") for name in {n for n in names if names.count(n) > 1}]
     found += [("plan", fault) for parameter in plan.parameters for fault in _parameter_faults(parameter)]
+    found += [("plan", f"action: {fault}") for fault in action_faults(plan, database)]
     if not plan.returns:
         found.append(("plan", "returns is empty: name every place of the answer"))
     found += [("plan", f"{o.path!r} is no path such as total or orders[].order_id") for o in plan.returns

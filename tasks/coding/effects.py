@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-_READS = re.compile(r"\b(?:FROM|JOIN)\s+(\"[^\"]+\"|\w+|\{)", re.IGNORECASE)
+_TABLE = r"(?:\"[^\"]+\"|\w+|\{)"
+_READS = re.compile(rf"\b(?:FROM|JOIN)\s+({_TABLE}(?:(?:\s+(?:AS\s+)?\w+)?\s*,\s*{_TABLE})*)", re.IGNORECASE)
+_LISTED = re.compile(rf"(?:^|,\s*)({_TABLE})")
 _WRITES = re.compile(
     r"\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(?:\s+OR\s+\w+)?|DELETE\s+FROM)\s+(?!SET\b)"
     r"(\"[^\"]+\"|\w+|\{)", re.IGNORECASE,
@@ -47,7 +49,8 @@ def tables_used(source: str) -> tuple[set[str], set[str]]:
         writes |= written
         rest = re.sub(r"\bDELETE\s+FROM\s+\S+", "", text, flags=re.IGNORECASE)
         named = {name.lower() for name in _NAMED.findall(text)}
-        reads |= {_bare(name) for name in _READS.findall(rest) if name.lower() not in named}
+        listed = {name for names in _READS.findall(rest) for name in _LISTED.findall(names)}
+        reads |= {_bare(name) for name in listed if name.lower() not in named}
     if "ctx.documents" in ast.unparse(ast.parse(source)):
         reads.add("documents")
     return reads, writes

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.database import Database
+from schemas.database import Action, Database
 from schemas.tool import Tool, ToolTest
 from tasks.coding.answers import PlannedTool, Review, ToolPlans, WrittenTest, WrittenTests, WrittenTool
 from tasks.coding.briefing import Briefing, tool_lines
@@ -36,6 +36,7 @@ class Work:
         tests: the tester's.
         repairs: rounds of mending so far.
         reviewed: whether the tester has looked again at its tests since the code last changed.
+        action: what the plan says that a writing tool does, until the code was found to do otherwise.
     """
 
     plan: PlannedTool
@@ -43,6 +44,7 @@ class Work:
     tests: list[WrittenTest] = field(default_factory=list)
     repairs: int = 0
     reviewed: bool = False
+    action: Action | None = None
 
 
 @dataclass

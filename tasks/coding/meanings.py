@@ -218,34 +218,64 @@ class _Probe:
     # --- statistics ---
 
     def aggregate(self, table: Table) -> Tool | None:
-        """Return the tool as one whose number is a statistic over the rows that its one filter lets through."""
+        """Return the tool as one whose number is a statistic over the rows that its filters let through."""
         numbers = [o.path for o in self.tool.outputs if o.type in ("integer", "number") and "[]" not in o.path]
-        if len(self.filters) != 1 or not numbers:
+        if not self.filters or not numbers or len(self.required) > 1:
             return None
-        (name,) = self.filters
-        for column in table.columns:
-            values = self._values(name, table, column)
-            if len(values) < 2:
-                continue
-            answers = [self.ask({name: value}) for value in values]
-            groups = [[row for row in self._rows(table) if same(row[column.name], value)] for value in values]
-            for path in numbers:
-                for meaning, of in _statistics(table):
-                    wanted = [_statistic(meaning, of, rows) for rows in groups]
-                    found = [_at(answer, path) for answer in answers]
-                    if len(set(wanted)) > 1 and None not in wanted and all(map(same, found, wanted)):
-                        return self._aggregate(table, column, name, path, meaning, of)
+        for first in self.required or self.filters:
+            for column in table.columns:
+                figure = self._figure(table, first, column, numbers)
+                if figure is not None:
+                    return self._aggregate(table, {first: (column, "equals")}, *figure)
         return None
 
-    def _aggregate(self, table: Table, column: Column, name: str, path: str, meaning: Meaning, of: str) -> Tool:
+    def _figure(self, table: Table, name: str, column: Column, numbers: Sequence[str]
+                ) -> tuple[str, Meaning, str] | None:  # fmt: skip
+        """Return (path, statistic, column) of the number that is a statistic over the rows with the given cell."""
+        values = self._values(name, table, column)
+        if len(values) < 2:
+            return None
+        answers = [self.ask({name: value}) for value in values]
+        groups = [[row for row in self._rows(table) if same(row[column.name], value)] for value in values]
+        for path in numbers:
+            for meaning, of in _statistics(table):
+                wanted = [_statistic(meaning, of, rows) for rows in groups]
+                found = [_at(answer, path) for answer in answers]
+                if len(set(wanted)) > 1 and None not in wanted and all(map(same, found, wanted)):
+                    return path, meaning, of
+        return None
+
+    def _narrows(self, table: Table, name: str, base: Row, found: dict[str, tuple[Column, Meaning]],
+                 figure: tuple[str, Meaning, str]) -> tuple[Column, Meaning] | None:  # fmt: skip
+        """Return what a further filter of a statistic compares, if every probe of it agrees and some tells."""
+        path, statistic, of = figure
+        rows = self._kept(table, base, found)
+        for column in table.columns:
+            cells = self._values(name, table, column)
+            for meaning, test in _tests(column):
+                given = [_part(cell) for cell in cells] if meaning == "contains" else cells
+                kept = [[r for r in rows if r[column.name] is not None and test(r[column.name], v)] for v in given]
+                wanted = [_statistic(statistic, of, some) for some in kept]
+                pairs = [(value, one) for value, one in zip(given, wanted, strict=True) if one is not None]
+                if not any(one != _statistic(statistic, of, rows) for _, one in pairs):
+                    continue
+                if all(same(_at(self.ask({**base, name: value}), path), one) for value, one in pairs):
+                    return column, meaning
+        return None
+
+    def _aggregate(self, table: Table, found: dict[str, tuple[Column, Meaning]], path: str, meaning: Meaning, of: str
+                   ) -> Tool:  # fmt: skip
+        for name in self.filters:
+            base = {n: value for n in self.required for value in self._values(n, table, found[n][0], 1)}
+            told = self._narrows(table, name, base, found, (path, meaning, of)) if name not in found else None
+            if told is not None:
+                found[name] = told
         of = f"{table.name}.{of}" if of else table.name
         outputs = tuple(
             output.model_copy(update={"meaning": meaning, "of": of}) if output.path == path else output
             for output in self.tool.outputs
         )
-        inputs = tuple(
-            self._field(n, table, column, "equals") if n == name else self._other(n) for n in self.properties
-        )
+        inputs = tuple(self._field(n, table, *found[n]) if n in found else self._other(n) for n in self.properties)
         update = {"kind": "aggregate", "table": table.name, "inputs": inputs, "outputs": outputs}
         return self.tool.model_copy(update=update)
 

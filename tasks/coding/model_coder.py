@@ -6,7 +6,7 @@ sandbox only. A step that a model fails is played by rules, or left out, with a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from schemas.base import canonical_json
@@ -15,6 +15,7 @@ from schemas.environment import Rejection
 from schemas.task import Call
 from schemas.theme import Theme
 from schemas.tool import Tool, ToolTest
+from tasks.coding.acting import acting, action_of
 from tasks.coding.answers import PlannedTool, WrittenTest
 from tasks.coding.briefing import make_briefing
 from tasks.coding.crosscheck import NOT_RUN, CodingResult, crosscheck
@@ -22,6 +23,7 @@ from tasks.coding.drafts import draft_tool
 from tasks.coding.hands import Hands, Work
 from tasks.coding.handwritten import make_tests, plain_properties
 from tasks.coding.meanings import explain
+from tasks.coding.properties import write_properties
 from tasks.coding.query import Queries
 from tasks.environment import EnvironmentImage
 from tasks.models import Gateway, ModelError
@@ -107,11 +109,15 @@ class _Session:
     def _make(self, plan: PlannedTool, other: SandboxWorker) -> None:
         """Have a tool and its tests written by both hands, and mended until they agree or the budget is spent."""
         work = Work(plan, self.hands.write(plan), self._tests(plan))
+        work.action = action_of(plan, plan.action) if plan.action is not None else None
         while True:
             checked = self._check(work)
             if checked.tools:
-                self._accept(checked, other)
+                self._accept(checked, other, work)
                 return
+            if work.repairs >= REPAIRS and work.action is not None:
+                work.action = None  # it may be a good tool all the same
+                continue
             if work.repairs >= REPAIRS:
                 self.result.rejections.extend(checked.rejections)
                 self.result.tests.extend(checked.tests)
@@ -123,7 +129,7 @@ class _Session:
                 before, work.tests, work.reviewed = work.tests, self._review(work, failed), True
                 if work.tests != before:
                     continue
-            work.written, work.reviewed = self.hands.revise(work, _faults(checked, failed)), False
+            work.written, work.reviewed = self.hands.revise(work, _faults(checked, failed, work.tests)), False
 
     def _tests(self, plan: PlannedTool) -> list[WrittenTest]:
         """Return the tester's tests; none if there is no such model or it fails: rules are the other hand then."""
@@ -154,18 +160,25 @@ class _Session:
         queries = self.hands.queries
         own = make_tests(work.written.tests, tool, "coder", queries)
         tests = [*own, *make_tests(work.tests, tool, "tester", queries), *plain_properties(tool, own)]
+        database = self.database
+        if work.action is not None:
+            database = database.model_copy(update={"actions": (work.action,)})
+            tool = acting(tool, work.action, database)
+            tests += write_properties(database, self.snapshot, [tool], self.seed)
         return crosscheck(
-            self.database, self.snapshot, [tool], tests, self.worker, seed=self.seed, mutants_per_tool=self.mutants,
+            database, self.snapshot, [tool], tests, self.worker, seed=self.seed, mutants_per_tool=self.mutants,
             beside=self.hands.kept,
         )  # fmt: skip
 
-    def _accept(self, checked: CodingResult, other: SandboxWorker) -> None:
+    def _accept(self, checked: CodingResult, other: SandboxWorker, work: Work) -> None:
         """Keep a tool that passed, if it does the same with another hash seed and clock; say what its fields mean."""
         (tool,) = checked.tools
         self.result.tests.extend(checked.tests)
         image = EnvironmentImage.of(self.database, [*self.hands.kept, tool], self.snapshot)
         for test in checked.tests:
             calls = [*(Call(**step) for step in test.setup), Call(tool=tool.name, arguments=test.arguments)]
+            if test.state:
+                continue  # another state than the image's
             if self.worker.run_episode(calls, image=image) != other.run_episode(calls, image=image):
                 told = f"with another hash seed and clock it does something else in {test.author}'s {test.name}"
                 self._reject(tool.name, "deterministic", told)
@@ -183,17 +196,35 @@ class _Session:
         explained = explained.model_copy(update={"evidence": (*tool.evidence, "deterministic")})
         self.result.tools.append(explained)
         self.hands.kept.append(explained)
+        if work.action is not None:
+            self.result.actions.append(work.action)
+        elif explained.kind in ("read", "write"):
+            self._reject(f"use of {tool.name}", "meaning", _unused(explained, work.plan))
 
 
-def _faults(checked: CodingResult, failed: Sequence[ToolTest]) -> list[str]:
+def _faults(checked: CodingResult, failed: Sequence[ToolTest], tests: Sequence[WrittenTest]) -> list[str]:
     """Return what the coder is told: the failing tests with what the sandbox said, else the gate that said no."""
     if not failed:
         return [f"gate {rejection.gate}: {rejection.reason}" for rejection in checked.rejections]
-    return [f"{_owner(test)} test {canonical_json(_plain(test))}: {test.message}" for test in failed]
+    theirs = {test.name for test in tests}
+    return [f"{_owner(test, theirs)} test {canonical_json(_plain(test))}: {test.message}" for test in failed]
 
 
-def _owner(test: ToolTest) -> str:
-    return "your own" if test.author == "coder" else "the tester's"
+def _owner(test: ToolTest, theirs: Collection[str]) -> str:
+    if test.author == "coder":
+        return "your own"
+    return "the tester's" if test.name in theirs else "a rule's"
+
+
+def _unused(tool: Tool, plan: PlannedTool) -> str:
+    """Return why a tool that is kept is used in no tasks but those whose scripts a model writes."""
+    if tool.kind == "read":
+        return (
+            "kept; what it returns is no row, list or statistic that rules can compute too, so they ask for none of it"
+        )
+    if plan.action is None:
+        return "kept; its plan declares no action, so rules cannot tell what it changes"
+    return "kept; its code does not do what the action of its plan says, so rules cannot tell what it changes"
 
 
 def _plain(test: ToolTest) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Type-checking a model's tool against the context that it is given: mypy reads the source, nothing of it runs.
 
 The source is read without its comments, so that it cannot switch the check off, and `ctx: Any` stands for the real
-context, so that a row which may be None, or a method that does not exist, is found before any test runs.
+context, so that a row which may be None, or a method that does not exist, is found before any test runs. A tool may end
+with the row that it reads back; that it does give one is for the tests to see.
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ def checkable(tool: Tool) -> str:
             context = node.args.args[0]
             place = context.lineno, context.col_offset, context.end_col_offset or context.col_offset
             edits.append((*place, b"ctx: _AgentworldContext"))
+            if node.returns is not None and node.returns.end_col_offset is not None:
+                end = node.returns.end_col_offset
+                edits.append((node.returns.end_lineno or node.lineno, end, end, b" | None"))
     for line, start, end, text in sorted(edits, reverse=True):
         lines[line - 1] = lines[line - 1][:start] + text + lines[line - 1][end:]
     return "\n".join([*(line.decode() for line in lines), _IMPORT])

@@ -85,7 +85,8 @@ class WriteTester(Tester):
             kind = "refusal" if kind == "property" else kind
             self._add(name, kind, given, error=outcome.code, unchanged=True, setup=setup, state=statements)
             return
-        seen = {column: value for column, value in outcome.row.items() if value != MINTED}
+        shown = {field.path for field in self.tool.outputs}
+        seen = {column: value for column, value in outcome.row.items() if value != MINTED and column in shown}
         sql = []
         for (table, key), row in outcome.rows.items():
             if key == MINTED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ class EnvironmentImage:
         writes: names of the tools that may write; None: all may.
         foreign: some tool was written by a model or imported: a weak sandbox refuses it, and none of its episodes
             shares a process with another. False only where every tool is known to be made by rules.
+        ours: names of the tools that rules made.
     """
 
     env_id: str
@@ -38,6 +39,7 @@ class EnvironmentImage:
     start_time: str = "2026-01-01T00:00:00"
     writes: tuple[str, ...] | None = None
     foreign: bool = True
+    ours: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, database: Database, tools: Sequence[Tool], snapshot: bytes) -> EnvironmentImage:
@@ -54,6 +56,18 @@ class EnvironmentImage:
             start_time=database.start_time,
             writes=tuple(tool.name for tool in tools if tool.writes),
             foreign=any(tool.author != "rules" for tool in tools),
+            ours=tuple(tool.name for tool in tools if tool.author == "rules"),
+        )
+
+    @cached_property
+    def part(self) -> EnvironmentImage:
+        """The same environment with the tools alone that rules made: no foreign code ever runs in its processes."""
+        return replace(
+            self,
+            tools={name: self.tools[name] for name in self.ours},
+            schemas={name: self.schemas[name] for name in self.ours},
+            writes=None if self.writes is None else tuple(name for name in self.writes if name in self.ours),
+            foreign=False,
         )
 
     @property

@@ -155,7 +155,10 @@ class SandboxWorker:
         self, calls: Sequence[Call], seed: int = 0, image: EnvironmentImage | None = None
     ) -> EpisodeOutcome:
         """Run a whole episode in one message: initial state, calls, difference. Its `error` says what failed."""
-        child, loaded = self._sandbox.child(self._image(image), seed)
+        return self._run(calls, seed, self._image(image))
+
+    def _run(self, calls: Sequence[Call], seed: int, image: EnvironmentImage) -> EpisodeOutcome:
+        child, loaded = self._sandbox.child(image, seed)
         n = max(1, len(calls))
         try:
             result, state = child.request(
@@ -183,18 +186,32 @@ class SandboxWorker:
         """Run whole episodes, each given as (calls, seed).
 
         With isolation "environment" one child runs up to 200 of them a message; if it fails, its episodes are run one
-        by one, each in a process of its own.
+        by one, each in a process of its own. Where some tools are foreign, this goes for the episodes that call none of
+        these, in processes that hold none of them.
         """
         chosen = self._image(image)
+        if isolation == "environment" and chosen.foreign and chosen.ours:
+            ours = set(chosen.ours)
+            plain = [place for place, (calls, _) in enumerate(episodes) if all(call.tool in ours for call in calls)]
+            batched = dict(zip(plain, self._run_batches([episodes[n] for n in plain], chosen.part), strict=True))
+            return [
+                batched[n] if n in batched else self._run(calls, seed, chosen)
+                for n, (calls, seed) in enumerate(episodes)
+            ]
         if isolation == "episode" or chosen.foreign:
-            return [self.run_episode(calls, seed, chosen) for calls, seed in episodes]
+            return [self._run(calls, seed, chosen) for calls, seed in episodes]
+        return self._run_batches(episodes, chosen)
+
+    def _run_batches(
+        self, episodes: Sequence[tuple[Sequence[Call], int]], chosen: EnvironmentImage
+    ) -> list[EpisodeOutcome]:
         outcomes: list[EpisodeOutcome] = []
         for start in range(0, len(episodes), _BATCH_EPISODES):
             batch = episodes[start : start + _BATCH_EPISODES]
             try:
                 outcomes += self._run_batch(batch, chosen)
             except SandboxError:
-                outcomes += [self.run_episode(calls, seed, chosen) for calls, seed in batch]
+                outcomes += [self._run(calls, seed, chosen) for calls, seed in batch]
         return outcomes
 
     def _run_batch(

@@ -50,7 +50,9 @@ def build_chain(
 def bind(draft: Draft, tool: Tool, room: int) -> bool:
     """Append one tool's call, with up to `room` - 1 calls before it that find what it needs; say whether it went."""
     if tool.kind in ("search", "list"):
-        return _supply(draft, tool, room) and bind_find(draft, tool, _interest(draft, tool)) is not None
+        if not _supply(draft, tool, room):
+            return False
+        return bind_find(draft, tool, _interest(draft, tool)) is not None or bind_aggregate(draft, tool)
     if tool.kind == "get":
         if bind_get(draft, tool) is not None:
             return True

@@ -102,16 +102,18 @@ def _superlative(
     sortable = options(tool, sort.path) if sort is not None else ()
     table = draft.atlas.tables[tool.table]
     used = {condition.column for condition in conditions}
-    columns = [c for c in table.columns if c.role in ("measure", "date") and c.name not in used]
+    ordered = [c for c in table.columns if c.role in ("measure", "date")]
+    columns = [c for c in ordered if c.name not in used]
     draft.rng.shuffle(columns)
-    for column in columns:
+    for column in [*columns, *(c for c in ordered if c.name in used)]:
+        bounds = {condition.operator for condition in conditions if condition.column == column.name}
         values = [row.get(column.name) for row in matches]
         if None in values or len(matches) < 2:
             continue
         for descending in draft.rng.sample((True, False), 2):
             best = max(values) if descending else min(values)
-            if values.count(best) != 1:
-                continue
+            if values.count(best) != 1 or bounds - {"at_most" if descending else "at_least"}:
+                continue  # "the highest of those that are at least ..." needs no bound
             row = matches[values.index(best)]
             key = row[table.key]
             known = any(p.table == tool.table and p.row.get(table.key) == key for p in draft.picks)

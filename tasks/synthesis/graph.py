@@ -9,6 +9,8 @@ from tasks.synthesis.atlas import Atlas, required
 
 WEIGHTS = {"strong": 3, "weak": 2, "independent": 1}
 """Edge weights of the tool graph (Agent-World, arXiv 2604.18292)."""
+ADDED_FACTOR = 3.0
+"""How much more likely a walk steps to a tool that a model added to those that rules write for every environment."""
 
 
 def needs(atlas: Atlas, tool: Tool) -> set[str]:
@@ -42,7 +44,8 @@ def tool_graph(atlas: Atlas) -> nx.DiGraph:
     """
     graph = nx.DiGraph()
     for tool in atlas.tools.values():
-        graph.add_node(tool.name, needs=needs(atlas, tool), gives=gives(atlas, tool))
+        favour = 1.0 if tool.author == "rules" else ADDED_FACTOR
+        graph.add_node(tool.name, needs=needs(atlas, tool), gives=gives(atlas, tool), favour=favour)
     for source in atlas.tools.values():
         given = graph.nodes[source.name]["gives"]
         for target in atlas.tools.values():

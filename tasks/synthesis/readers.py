@@ -93,8 +93,11 @@ def bind_key(draft: Draft, tool: Tool) -> int | None:
 
 
 def bind_aggregate(draft: Draft, tool: Tool) -> bool:
-    """Append an aggregate over rows that a relation or stated properties narrow down; say whether it was bound."""
-    output = next((f for f in tool.outputs if f.meaning in STATISTICS and "[]" not in f.path), None)
+    """Append a statistic over rows that a relation or stated properties narrow down; say whether it was bound.
+
+    A search that tells how many rows match does for a count.
+    """
+    output = next((f for f in tool.outputs if f.meaning in (*STATISTICS, "matches") and "[]" not in f.path), None)
     if output is None or tool.table in draft.written:
         return False
     rng, rows = draft.rng, draft.atlas.rows[tool.table]
@@ -117,14 +120,15 @@ def bind_aggregate(draft: Draft, tool: Tool) -> bool:
     if not conditions or is_missing_required(tool, arguments):
         return False
     column = output.of.partition(".")[2]
-    value = statistic(output.meaning, column, matching(rows, conditions))
+    meaning = "count" if output.meaning == "matches" else output.meaning
+    value = statistic(meaning, column, matching(rows, conditions))
     if value in (None, 0):
         return False
     step = draft.add(tool.name, arguments)
-    words = (output.meaning, column)
+    words = (meaning, column)
     draft.sentences.append(Sentence("aggregate", step, table=tool.table, relations=conditions, statistic=words))
     number = len(draft.sentences) - 1
-    name = f"{column}_{output.meaning}" if column else f"{draft.atlas.tables[tool.table].noun}_count"
+    name = f"{column}_{meaning}" if column else f"{draft.atlas.tables[tool.table].noun}_count"
     draft.asks.append(Ask(name, output.path, step, None, column, number))
     draft.expected.append(Expected(step, output.path, value))
     return True

@@ -19,7 +19,8 @@ def ordered(
     rng: random.Random,
     favoured: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Yield the next tools to try, drawn without replacement with the probability of the edge's weight.
+    """Yield the next tools to try, drawn without replacement with the probability of the edge's weight and the tool's
+    favour.
 
     `current` is the tool that the walk stands at (None: the start). The walker takes the first that can be bound.
     """
@@ -28,6 +29,7 @@ def ordered(
     else:
         weights = {name: float(data["weight"]) for name, data in graph[current].items()}
     for name in weights:
+        weights[name] *= graph.nodes[name]["favour"]
         if name in favoured:
             weights[name] *= TARGETED_FACTOR
     while weights:

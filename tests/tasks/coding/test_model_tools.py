@@ -64,7 +64,13 @@ def count(server, marker):
 
 
 def told(result):
-    return {rejection.key: (rejection.gate, rejection.reason) for rejection in result.rejections}
+    """Return key -> (gate, reason) of what was refused; of what was kept and is used by no rule, see `unused`."""
+    refused = [rejection for rejection in result.rejections if rejection.gate != "meaning"]
+    return {rejection.key: (rejection.gate, rejection.reason) for rejection in refused}
+
+
+def unused(result):
+    return {r.key.removeprefix("use of "): r.reason for r in result.rejections if r.gate == "meaning"}
 
 
 def test_three_good_tools_are_kept_and_used_in_an_episode(shop, kept, rows, hasty, build):
