@@ -61,6 +61,27 @@ PLANS: dict[str, Answers] = {
              "quote": "An order can be cancelled while it is pending."},
         ],
     },
+    "take_back_order": {
+        "name": "take_back_order", "kind": "write", "reads": ["orders", "products"], "writes": ["orders", "products"],
+        "purpose": "Take back an order that was shipped: it becomes cancelled and its units go back to the stock.",
+        "parameters": [{"name": "order_id", "type": "string", "description": "The id of the order."}],
+        "returns": [
+            {"path": "order_id", "type": "string", "description": "The order."},
+            {"path": "status", "type": "string", "description": "Its status now."},
+            {"path": "total", "type": "number", "description": "Its total in EUR."},
+        ],
+        "refusals": [
+            {"code": "NOT_FOUND", "when": "there is no order with this id"},
+            {"code": "INVALID_STATE", "when": "the order was not shipped"},
+            {"code": "TOO_DEAR", "when": "the total is above 900"},
+        ],
+        "action": {
+            "verb": "take back", "kind": "transition", "table": "orders", "status_column": "status",
+            "from_states": ["shipped"], "to_state": "cancelled",
+            "rules": [{"path": "total", "operator": "<=", "value": 900, "code": "TOO_DEAR"}],
+            "effects": [{"path": "product_id.stock", "operation": "add", "value": "$quantity"}],
+        },
+    },
 }  # fmt: skip
 
 SOURCES = {
@@ -122,6 +143,29 @@ def cancel_all_pending(ctx: Any, *, customer_id: str) -> dict[str, Any]:
         ctx.db.execute("UPDATE orders SET status = 'cancelled' WHERE order_id = ?", (order["order_id"],))
     return {"customer_id": customer_id, "cancelled": len(pending)}
 ''',
+    "take_back_order": '''"""The tool take_back_order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def take_back_order(ctx: Any, *, order_id: str) -> dict[str, Any]:
+    """Take back an order that was shipped."""
+    found = ctx.db.rows("SELECT o.status, o.total, o.quantity, p.product_id FROM orders o, products AS p "
+                        "WHERE p.product_id = o.product_id AND o.order_id = ?", (order_id,))
+    if not found:
+        return ctx.refuse("NOT_FOUND", f"There is no order with the id {order_id!r}.")
+    order = found[0]
+    if order["status"] != "shipped":
+        return ctx.refuse("INVALID_STATE", f"The order is {order['status']}; it must be shipped.")
+    if order["total"] > 900:
+        return ctx.refuse("TOO_DEAR", "The total is above 900.")
+    ctx.db.execute("UPDATE orders SET status = 'cancelled' WHERE order_id = ?", (order_id,))
+    ctx.db.execute("UPDATE products SET stock = stock + ? WHERE product_id = ?",
+                   (order["quantity"], order["product_id"]))
+    return ctx.db.row("SELECT order_id, status, total FROM orders WHERE order_id = ?", (order_id,))
+''',
 }
 
 _SPENT = "SELECT ROUND(COALESCE(SUM(total), 0), 2)"
@@ -132,7 +176,8 @@ def right_tests(name: str, shop: Answers) -> list[Answers]:
     """Return tests of one of the tools that are right and sharp.
 
     Args:
-        shop: ids of rows: a customer with pending orders (pending), one without (settled), a product.
+        shop: ids of rows: a customer with pending orders (pending), one without (settled), a product, a shipped order
+            below 900 EUR.
     """
     unknown = {"name": "unknown_customer", "kind": "refusal", "arguments": {"customer_id": "cus-none"},
                "error": "NOT_FOUND"}  # fmt: skip
@@ -161,6 +206,19 @@ def right_tests(name: str, shop: Answers) -> list[Answers]:
                 for what in ("pending", "settled")
             ),
             unknown,
+        ]  # fmt: skip
+    if name == "take_back_order":
+        order = f"FROM orders WHERE order_id = '{shop['shipped']}'"
+        arguments = {"order_id": shop["shipped"]}
+        product = f"FROM products WHERE product_id = (SELECT product_id {order})"
+        return [
+            {"name": "takes_it_back", "kind": "normal", "arguments": arguments,
+             "expect": [{"path": "status", "value": "cancelled"}, {"path": "total", "sql": f"SELECT total {order}"}],
+             "after": [{"query": f"SELECT stock {product}",
+                        "sql": f"SELECT stock + (SELECT quantity {order}) {product}"}]},
+            {"name": "refuses_a_second_time", "kind": "refusal", "arguments": arguments, "error": "INVALID_STATE",
+             "setup": [{"tool": "take_back_order", "arguments": arguments}]},
+            {"name": "unknown_order", "kind": "refusal", "arguments": {"order_id": "ord-none"}, "error": "NOT_FOUND"},
         ]  # fmt: skip
     pending = f"FROM orders WHERE customer_id = '{shop['pending']}' AND status = 'pending'"
     product = f"FROM products WHERE product_id = '{shop['product']}'"

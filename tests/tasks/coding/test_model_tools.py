@@ -29,7 +29,8 @@ def rows(shop):
             "'pending') ORDER BY order_id LIMIT 1"
         )
         total = reader.value("SELECT total FROM orders ORDER BY total DESC LIMIT 1 OFFSET 9")
-    return {"pending": pending, "product": product, "settled": settled, "total": total}
+        shipped = reader.value("SELECT order_id FROM orders WHERE status = 'shipped' AND total < 900 ORDER BY order_id")
+    return {"pending": pending, "product": product, "settled": settled, "total": total, "shipped": shipped}
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +75,12 @@ def unused(result):
 
 
 def test_three_good_tools_are_kept_and_used_in_an_episode(shop, kept, rows, hasty, build):
-    result, server = build(script(rows, *PLANS))
-    assert told(result) == {}
+    names = list(PLANS)[:3]
+    result, server = build(script(rows, *names))
+    assert told(result) == {} and list(unused(result)) == names[1:] and not result.actions
     tools = {tool.name: tool for tool in result.tools}
-    assert list(tools) == list(PLANS)
-    assert len(server.requests) == 1 + 2 * len(PLANS), "one call to plan, and one of each hand for each tool"
+    assert list(tools) == names
+    assert len(server.requests) == 1 + 2 * len(names), "one call to plan, and one of each hand for each tool"
     for tool in result.tools:
         assert tool.author == "openai:scripted" and tool.tests_passed == tool.tests_total > 6
         assert {"types", "tests", "effects", "deterministic"} <= set(tool.evidence)
@@ -109,6 +111,51 @@ def test_what_a_search_does_is_found_by_calling_it(rows, build):
     assert meanings["orders[].order_id"] == ("cell", "orders.order_id") and meanings["matches"] == ("matches", "orders")
 
 
+def test_an_action_that_the_code_bears_out_is_kept_with_the_tool(rows, build):
+    result, server = build(script(rows, _BACK), mutants=8)
+    assert told(result) == {} == unused(result)
+    (tool,), (action,) = result.tools, result.actions
+    assert (tool.kind, tool.table, tool.action) == ("transition", "orders", _BACK) == (
+        action.kind, action.table, action.name
+    )  # fmt: skip
+    assert [(f.path, f.meaning, f.of) for f in tool.inputs] == [("order_id", "equals", "orders.order_id")]
+    assert {f.of for f in tool.outputs} == {"orders.order_id", "orders.status", "orders.total"}
+    assert action.rules[0].message == "Refused if the total is above 900."
+    names = {test.name for test in result.tests}
+    assert {"leaves_what_the_rules_say_1", "refuses_too_dear_1", "refuses_invalid_state_1"} <= names
+    assert all(test.passed for test in result.tests) and len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("> 900", "> 950", "refuses_too_dear"),
+        ("stock = stock + ?", "stock = stock + 1 + 0 * ?", "stock"),
+        ('!= "shipped"', 'not in ("shipped", "pending")', "refuses_invalid_state"),
+    ],
+    ids=["rule", "effect", "states"],
+)
+def test_code_that_does_otherwise_than_its_action_is_told_and_then_kept_without(rows, build, old, new, words):
+    blunt = [test for test in right_tests(_BACK, rows) if test["name"] != "refuses_a_second_time"]
+    blunt[0] = {**blunt[0], "after": []}
+    blunt.append({**blunt[-1], "name": "another_unknown_order", "arguments": {"order_id": "ord-nil"}})
+    bad = written(_BACK, rows, _wrong(_BACK, old, new), tests=blunt)
+    answers = script(rows, _BACK, write=lambda _: bad, revise=lambda _: bad, test=lambda _: {"tests": blunt})
+    result, server = build(answers, mutants=0)
+    (tool,) = result.tools
+    assert (tool.kind, tool.action, result.actions) == ("write", "", [])
+    assert "does not do what the action of its plan says" in unused(result)[_BACK]
+    assert any("a rule's test" in seen.text and words in seen.text for seen in server.requests)
+
+
+def test_an_action_that_does_not_fit_the_tables_goes_back(rows, build):
+    action = PLANS[_BACK]["action"]
+    wrong = planned(_BACK, action={**action, "to_state": "returned", "verb": "Take back the order!"})
+    result, server = build(script(rows, plan=[wrong, planned(_BACK)]), mutants=0)
+    assert [tool.kind for tool in result.tools] == ["transition"]
+    assert "state 'returned' is none of" in server.requests[1].text
+
+
 def test_the_tester_sees_no_code(rows, build):
     _, server = build(script(rows, "summarize_customer"))
     seen = [request.text for request in server.requests if "independent tester" in request.text]
@@ -121,7 +168,7 @@ def _wrong(name, old, new):
     return SOURCES[name].replace(old, new)
 
 
-_FIND, _SUM, _CANCEL = PLANS
+_FIND, _SUM, _CANCEL, _BACK = PLANS
 _FAULTS = {
     # what is wrong: (tool, right, wrong, what the coder is told)
     "wrong": (_SUM, "<> 'cancelled'", "<> 'pending'", "spent is"),
