@@ -10,6 +10,8 @@ from typing import Any
 
 from chat_server import Scripted, answer
 
+from tasks.coding.snapshot import Reader
+
 Answers = dict[str, Any]
 
 PLAN, WRITE, REVISE = "You plan tools for", "You write one tool for", "You wrote a tool for"
@@ -81,6 +83,33 @@ PLANS: dict[str, Answers] = {
             "rules": [{"path": "total", "operator": "<=", "value": 900, "code": "TOO_DEAR"}],
             "effects": [{"path": "product_id.stock", "operation": "add", "value": "$quantity"}],
         },
+    },
+    "move_customer": {
+        "name": "move_customer", "kind": "write", "reads": ["customers"], "writes": ["customers"],
+        "purpose": "Note that a customer has moved to another city.",
+        "parameters": [
+            CUSTOMER,
+            {"name": "city", "type": "string", "description": "The new city.",
+             "enum": ["Lyon", "Porto", "Graz", "Turku"]},
+        ],
+        "returns": [
+            {"path": "customer_id", "type": "string", "description": "The customer."},
+            {"path": "name", "type": "string", "description": "The customer's name."},
+            {"path": "city", "type": "string", "description": "The city now."},
+            {"path": "tier", "type": "string", "description": "The customer's tier."},
+        ],
+        "refusals": [UNKNOWN],
+        "action": {"verb": "move", "kind": "update", "table": "customers", "parameters": ["city"]},
+    },
+    "sum_order_totals": {
+        "name": "sum_order_totals", "kind": "read", "reads": ["orders"],
+        "purpose": "Add up the totals of a customer's orders, of all or of those with one status, to 2 decimals.",
+        "parameters": [CUSTOMER, {"name": "status", "type": "string", "description": "Only these.", "required": False,
+                                  "enum": ["pending", "shipped", "delivered", "cancelled"]}],
+        "returns": [
+            {"path": "turnover", "type": "number", "description": "The sum in EUR, 0 if there is none."},
+            {"path": "orders", "type": "integer", "description": "How many orders were added up."},
+        ],
     },
 }  # fmt: skip
 
@@ -166,7 +195,50 @@ def take_back_order(ctx: Any, *, order_id: str) -> dict[str, Any]:
                    (order["quantity"], order["product_id"]))
     return ctx.db.row("SELECT order_id, status, total FROM orders WHERE order_id = ?", (order_id,))
 ''',
+    "move_customer": '''"""The tool move_customer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def move_customer(ctx: Any, *, customer_id: str, city: str) -> dict[str, Any]:
+    """Note that a customer has moved to another city."""
+    ctx.db.execute("UPDATE customers SET city = ? WHERE customer_id = ?", (city, customer_id))
+    row = ctx.db.row("SELECT customer_id, name, city, tier FROM customers WHERE customer_id = ?", (customer_id,))
+    return row or ctx.refuse("NOT_FOUND", f"There is no customer with the id {customer_id!r}.")
+''',
+    "sum_order_totals": '''"""The tool sum_order_totals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def sum_order_totals(ctx: Any, *, customer_id: str, status: str | None = None) -> dict[str, Any]:
+    """Add up the totals of a customer's orders."""
+    totals = ctx.db.rows(
+        "SELECT total FROM orders WHERE customer_id = ? AND (? IS NULL OR status = ?)", (customer_id, status, status)
+    )
+    return {"turnover": round(sum(order["total"] for order in totals), 2), "orders": len(totals)}
+''',
 }
+
+
+def shop_ids(snapshot: bytes) -> Answers:
+    """Return ids of the shop's rows that tests are about, see `right_tests`."""
+    with Reader(snapshot) as reader:
+        pending, product = reader.rows(
+            "SELECT customer_id, product_id FROM orders WHERE status = 'pending' ORDER BY order_id LIMIT 1"
+        )[0].values()
+        settled = reader.value(
+            "SELECT customer_id FROM orders WHERE customer_id NOT IN (SELECT customer_id FROM orders WHERE status = "
+            "'pending') ORDER BY order_id LIMIT 1"
+        )
+        total = reader.value("SELECT total FROM orders ORDER BY total DESC LIMIT 1 OFFSET 9")
+        shipped = reader.value("SELECT order_id FROM orders WHERE status = 'shipped' AND total < 900 ORDER BY order_id")
+    return {"pending": pending, "product": product, "settled": settled, "total": total, "shipped": shipped}
+
 
 _SPENT = "SELECT ROUND(COALESCE(SUM(total), 0), 2)"
 _STANDING = "FROM orders WHERE customer_id = '{}' AND status <> 'cancelled'"
@@ -219,6 +291,30 @@ def right_tests(name: str, shop: Answers) -> list[Answers]:
             {"name": "refuses_a_second_time", "kind": "refusal", "arguments": arguments, "error": "INVALID_STATE",
              "setup": [{"tool": "take_back_order", "arguments": arguments}]},
             {"name": "unknown_order", "kind": "refusal", "arguments": {"order_id": "ord-none"}, "error": "NOT_FOUND"},
+        ]  # fmt: skip
+    if name == "move_customer":
+        moved = f"SELECT city FROM customers WHERE customer_id = '{shop['pending']}'"
+        others = f"SELECT COUNT(*) FROM customers WHERE city = 'Graz' AND customer_id <> '{shop['pending']}'"
+        return [
+            {"name": "moves", "kind": "normal", "arguments": {"customer_id": shop["pending"], "city": "Graz"},
+             "expect": [{"path": "city", "value": "Graz"}],
+             "after": [{"query": moved, "value": "Graz"}, {"query": others, "sql": others}]},
+            {"name": "no_such_city", "kind": "refusal", "arguments": {"customer_id": shop["pending"], "city": "Rome"},
+             "error": "INVALID_ARGUMENTS"},
+            {**unknown, "arguments": {"customer_id": "cus-none", "city": "Graz"}},
+        ]  # fmt: skip
+    if name == "sum_order_totals":
+        mine = f"FROM orders WHERE customer_id = '{shop['pending']}'"
+        return [
+            {"name": "adds_up_all", "kind": "normal", "arguments": {"customer_id": shop["pending"]},
+             "expect": [{"path": "turnover", "sql": f"{_SPENT} {mine}"},
+                        {"path": "orders", "sql": f"SELECT COUNT(*) {mine}"}]},
+            {"name": "adds_up_pending", "kind": "normal",
+             "arguments": {"customer_id": shop["pending"], "status": "pending"},
+             "expect": [{"path": "turnover", "sql": f"{_SPENT} {mine} AND status = 'pending'"}]},
+            {"name": "nobody", "kind": "boundary", "arguments": {"customer_id": "cus-none"},
+             "expect": [{"path": "turnover", "value": 0}, {"path": "orders", "value": 0}]},
+            {"name": "needs_a_customer", "kind": "refusal", "arguments": {}, "error": "INVALID_ARGUMENTS"},
         ]  # fmt: skip
     pending = f"FROM orders WHERE customer_id = '{shop['pending']}' AND status = 'pending'"
     product = f"FROM products WHERE product_id = '{shop['product']}'"

@@ -43,6 +43,24 @@ def tool(ctx):
     assert tables_used(source) == ({"x", "y"}, {"z"})
 
 
+def test_tables_joined_by_commas_are_seen_and_other_commas_are_not():
+    query = (
+        'SELECT a.n, (SELECT 1 FROM "my s" s), y FROM a, b AS c , d e JOIN f ON f.k = e.k WHERE y IN (SELECT y FROM g)'
+    )
+    assert tables_used(f"def tool(ctx):\n    return ctx.db.rows({query!r})\n") == (set("abdfg") | {"my s"}, set())
+    ordered = "SELECT a.x, a.y FROM a ORDER BY a.x, a.y LIMIT 1, 2"
+    assert tables_used(f"def tool(ctx):\n    return ctx.db.rows({ordered!r})\n") == ({"a"}, set())
+
+
+def test_a_tool_may_end_with_the_row_that_it_reads_back_but_not_use_it_unseen(shop):
+    tool = write_tools(shop.database, 0, shop.snapshot)[0]
+    head = f"from typing import Any\ndef {tool.name}(ctx: Any) -> dict[str, Any]:\n"
+    back = f"{head}    return ctx.db.row('SELECT 1')\n"
+    assert type_fault(tool.model_copy(update={"source_code": back})) == ""
+    unseen = f"{head}    return {{'n': ctx.db.row('SELECT 1')['n']}}\n"
+    assert "is not indexable" in type_fault(tool.model_copy(update={"source_code": unseen}))
+
+
 def test_what_a_reading_tool_means_is_found_out_by_calling_it(shop, worker):
     tools = [tool for tool in write_tools(shop.database, 0, shop.snapshot) if tool.kind in ("get", "search")]
     with Reader(shop.snapshot) as reader:

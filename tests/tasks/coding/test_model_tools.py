@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 from chat_server import ChatServer, answer, refusal, say, status
-from coding_script import PLANS, REVIEW, REVISE, SOURCES, planned, right_tests, script, written
+from coding_script import PLANS, REVIEW, REVISE, SOURCES, planned, right_tests, script, shop_ids, written
 
 from schemas.task import Call
 from tasks.coding import add_tools, write_tools
-from tasks.coding.snapshot import Reader
 from tasks.environment import EnvironmentImage
 from tasks.models import Gateway, load_roles
 from tasks.sandbox import Limits, SandboxWorker
@@ -20,17 +19,7 @@ _CITED = "An order can be cancelled while it is pending."
 @pytest.fixture(scope="module")
 def rows(shop):
     """Ids of rows that the scripted tests are about."""
-    with Reader(shop.snapshot) as reader:
-        pending, product = reader.rows(
-            "SELECT customer_id, product_id FROM orders WHERE status = 'pending' ORDER BY order_id LIMIT 1"
-        )[0].values()
-        settled = reader.value(
-            "SELECT customer_id FROM orders WHERE customer_id NOT IN (SELECT customer_id FROM orders WHERE status = "
-            "'pending') ORDER BY order_id LIMIT 1"
-        )
-        total = reader.value("SELECT total FROM orders ORDER BY total DESC LIMIT 1 OFFSET 9")
-        shipped = reader.value("SELECT order_id FROM orders WHERE status = 'shipped' AND total < 900 ORDER BY order_id")
-    return {"pending": pending, "product": product, "settled": settled, "total": total, "shipped": shipped}
+    return shop_ids(shop.snapshot)
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +157,7 @@ def _wrong(name, old, new):
     return SOURCES[name].replace(old, new)
 
 
-_FIND, _SUM, _CANCEL, _BACK = PLANS
+_FIND, _SUM, _CANCEL, _BACK = list(PLANS)[:4]
 _FAULTS = {
     # what is wrong: (tool, right, wrong, what the coder is told)
     "wrong": (_SUM, "<> 'cancelled'", "<> 'pending'", "spent is"),
