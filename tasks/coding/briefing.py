@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,8 +16,10 @@ from tasks.coding.snapshot import Reader, State
 SAMPLE_ROWS = 4
 LONGEST_CELL = 160
 DOCUMENT_LETTERS, ALL_DOCUMENTS_LETTERS = 8_000, 24_000
-MOST_OPERATIONS = 40
-LONGEST_OPERATION = 200
+PLAN_TABLES_LETTERS, PLAN_DOCUMENTS_LETTERS = 6_000, 4_000
+"""How much of the tables and their rows, and of the documents, stands whole in the prompt that asks for plans."""
+MOST_OPERATIONS = 30
+LONGEST_OPERATION = 100
 
 _RULES_FIRST = ("text/markdown", "text/plain", "application/yaml", "text/html", "text/csv", "application/json")
 """Media types in the order in which their documents are shown: those that state rules before those that hold data."""
@@ -28,7 +31,8 @@ class Briefing:
 
     Attributes:
         tables, rows: table -> its columns, and its first rows, in words.
-        others: names of tables that are not shown.
+        others: names of tables that are not shown, or in outline only.
+        outlines: of each of these one line: its size, key and columns; empty where they do not matter.
         links: table -> the tables that it refers to.
         documents: name -> whole content, for checking citations.
         excerpts: name -> content, cut; what is left out altogether has none.
@@ -47,6 +51,29 @@ class Briefing:
     operations: str
     state: State
     others: tuple[str, ...] = ()
+    outlines: tuple[str, ...] = ()
+
+    def sketched(self) -> Briefing:
+        """Return what a plan needs: the tables that most refer to, or that refer to most, as long as they fit, the
+        others in outline, and the documents that state rules."""
+        referred = Counter(there for links in self.links.values() for there in links)
+        order = sorted(self.tables, key=lambda name: (-referred[name] - len(self.links[name]), name))
+        shown, left = set(), PLAN_TABLES_LETTERS
+        for name in order:
+            size = len(self.tables[name]) + len(self.rows.get(name, ""))
+            if size <= left:
+                shown.add(name)
+                left -= size
+        others = tuple(name for name in self.tables if name not in shown)
+        documents = {name: text for name, text in self.documents.items() if name in self.statutes}
+        return replace(
+            self,
+            tables={name: text for name, text in self.tables.items() if name in shown},
+            rows={name: text for name, text in self.rows.items() if name in shown},
+            others=others,
+            outlines=tuple(_outline(self.tables[name]) for name in others),
+            excerpts=_excerpts(documents, PLAN_DOCUMENTS_LETTERS),
+        )
 
     def narrowed(self, tables: Collection[str], documents: Collection[str]) -> Briefing:
         """Return what concerns one tool: its tables and those that they refer to, and of the documents those that it
@@ -126,8 +153,13 @@ def _cell(cell: Any) -> Any:
     return f"{cell[:LONGEST_CELL]}... (cut)" if isinstance(cell, str) and len(cell) > LONGEST_CELL else cell
 
 
-def _excerpts(documents: dict[str, str]) -> dict[str, str]:
-    left, found = ALL_DOCUMENTS_LETTERS, {}
+def _outline(text: str) -> str:
+    head, *columns = text.splitlines()
+    return f"{head.partition('): ')[0].rstrip(')')}): {', '.join(line.split()[0] for line in columns)}"
+
+
+def _excerpts(documents: dict[str, str], most: int = ALL_DOCUMENTS_LETTERS) -> dict[str, str]:
+    left, found = most, {}
     for name, content in documents.items():
         size = min(DOCUMENT_LETTERS, left)
         if size:
@@ -141,13 +173,20 @@ def _operation(operation: Operation) -> str:
     return f"{operation.name}{takes}: {' '.join(operation.description.split())[:LONGEST_OPERATION]}"
 
 
-def tool_lines(tools: Sequence[Tool]) -> list[str]:
-    """Return one line a tool for prompts: its parameters, optional ones with "?", then what it does."""
-    return [
-        f"{tool.name}({', '.join(_parameter(tool, name) for name in tool.parameters['properties'])}): "
-        f"{' '.join(tool.description.split())}"
-        for tool in tools
-    ]
+def tool_lines(tools: Sequence[Tool], short: bool = False) -> list[str]:
+    """Return one line a tool for prompts: its parameters, optional ones with "?", then what it does; `short` leaves
+    out their types and all but the first sentence."""
+    lines = []
+    for tool in tools:
+        names = tool.parameters["properties"]
+        told = " ".join(tool.description.split())
+        if short:
+            taken = ", ".join(_parameter(tool, name).partition(":")[0] for name in names)
+            told = told.partition(". ")[0].rstrip(".")
+        else:
+            taken = ", ".join(_parameter(tool, name) for name in names)
+        lines.append(f"{tool.name}({taken}): {told}")
+    return lines
 
 
 def _parameter(tool: Tool, name: str) -> str:

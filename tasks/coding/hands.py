@@ -84,8 +84,8 @@ class Hands:
                 lines.append(f"{len(answer.tools)} tools: plan at most {most}")
             return "\n".join(lines)
 
-        shown = {"environment": self.brief, "tools": tool_lines(self.kept)}
-        prompt = render("coder/plan", most=most, **shown, **self._rules())
+        shown = {"environment": self.brief.sketched(), "tools": tool_lines(self.kept, short=True)}
+        prompt = render("coder/plan", most=most, **shown)
         answer = self.gateway.ask(
             "coder", prompt, ToolPlans, env_id=self.database.env_id, check=check, repairs=ANSWER_REPAIRS
         )
@@ -157,7 +157,8 @@ class Hands:
         brief = self.brief.narrowed(used, [refusal.document for refusal in plan.refusals])
         near = [tool for tool in self.kept if used & {*tool.reads, *tool.writes}]
         plan_text = _pretty(plan.model_dump(exclude_defaults=True))
-        return render(step, environment=brief, tools=tool_lines(near), plan=plan_text, **values)
+        acts = plan.action is not None
+        return render(step, environment=brief, tools=tool_lines(near), plan=plan_text, acts=acts, **values)
 
     @staticmethod
     def _rules() -> dict[str, Any]:

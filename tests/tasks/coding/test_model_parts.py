@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.task import Call
 from schemas.tool import ToolField
 from tasks.coding import write_tools
-from tasks.coding.briefing import make_briefing
+from tasks.coding.briefing import make_briefing, tool_lines
 from tasks.coding.citations import citation_fault
 from tasks.coding.effects import tables_used
 from tasks.coding.meanings import explain
@@ -111,3 +113,24 @@ def test_one_tools_briefing_holds_its_tables_and_the_rules(shop):
     assert set(narrow.tables) == {"orders", "customers", "products"} and narrow.others == ("suppliers",)
     assert set(narrow.excerpts) == {"returns.md"} and set(brief.excerpts) == {"returns.md", "tiers.csv"}
     assert set(brief.narrowed({"documents"}, []).excerpts) == set(brief.excerpts)
+
+
+def test_a_plans_briefing_outlines_what_does_not_fit(shop):
+    brief = make_briefing(shop.database, shop.snapshot, None)
+    whole = brief.sketched()
+    assert set(whole.tables) == set(brief.tables) and not whole.outlines and set(whole.excerpts) == {"returns.md"}
+    wide = {
+        "orders": brief.tables["orders"],
+        "customers": "TABLE customers (9 rows, key customer_id): who\n  a  x" * 400,
+    }
+    cut = replace(brief, tables=wide).sketched()
+    assert set(cut.tables) == {"orders"} and cut.others == ("customers",)
+    assert cut.outlines[0].startswith("TABLE customers (9 rows, key customer_id): a")
+
+
+def test_outside_a_plan_tools_are_told_whole(shop):
+    tools = write_tools(shop.database, 0, shop.snapshot)
+    place = next(tool for tool in tools if tool.name == "place_order")
+    (short,), (whole,) = tool_lines([place], short=True), tool_lines([place])
+    assert short.startswith("place_order(customer_id, product_id, quantity)") and "Refuses with" not in short
+    assert "quantity: integer" in whole and "Refuses with" in whole
