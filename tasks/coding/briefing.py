@@ -16,13 +16,15 @@ from tasks.coding.snapshot import Reader, State
 SAMPLE_ROWS = 4
 LONGEST_CELL = 160
 DOCUMENT_LETTERS, ALL_DOCUMENTS_LETTERS = 8_000, 24_000
-PLAN_TABLES_LETTERS, PLAN_DOCUMENTS_LETTERS = 6_000, 4_000
+PLAN_TABLES_LETTERS, PLAN_DOCUMENTS_LETTERS = 6_000, 5_000
 """How much of the tables and their rows, and of the documents, stands whole in the prompt that asks for plans."""
+PLAN_ROWS = 2
 MOST_OPERATIONS = 30
 LONGEST_OPERATION = 100
 
 _RULES_FIRST = ("text/markdown", "text/plain", "application/yaml", "text/html", "text/csv", "application/json")
-"""Media types in the order in which their documents are shown: those that state rules before those that hold data."""
+"""Media types in the order in which their documents are shown: those that state rules before those that hold data.
+Documents that the environment's own actions cite come before all others."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class Briefing:
         return replace(
             self,
             tables={name: text for name, text in self.tables.items() if name in shown},
-            rows={name: text for name, text in self.rows.items() if name in shown},
+            rows={
+                name: "\n".join(text.splitlines()[: 1 + PLAN_ROWS]) for name, text in self.rows.items() if name in shown
+            },
             others=others,
             outlines=tuple(_outline(self.tables[name]) for name in others),
             excerpts=_excerpts(documents, PLAN_DOCUMENTS_LETTERS),
@@ -98,7 +102,13 @@ def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> B
     with Reader(snapshot) as reader:
         state = reader.state(database)
         found = reader.rows("SELECT name, media_type, content FROM documents ORDER BY name")
-    found.sort(key=lambda row: _RULES_FIRST.index(row["media_type"]) if row["media_type"] in _RULES_FIRST else 9)
+    cited = {rule.cites.partition("#")[0] for action in database.actions for rule in action.rules}
+
+    def rank(row: dict[str, Any]) -> tuple[bool, int]:
+        kind = row["media_type"]
+        return row["name"] not in cited, _RULES_FIRST.index(kind) if kind in _RULES_FIRST else len(_RULES_FIRST)
+
+    found.sort(key=rank)
     documents = {str(row["name"]): str(row["content"]) for row in found}
     operations = theme.operations[:MOST_OPERATIONS] if theme is not None else ()
     return Briefing(
@@ -113,7 +123,11 @@ def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> B
         },
         documents=documents,
         excerpts=_excerpts(documents),
-        statutes=frozenset(str(row["name"]) for row in found if row["media_type"] == "text/markdown"),
+        statutes=frozenset(
+            str(row["name"])
+            for row in found
+            if row["name"] in cited or row["media_type"] == "text/markdown" and not cited
+        ),
         operations="\n".join(map(_operation, operations)),
         state=state,
     )
@@ -146,7 +160,7 @@ def _column(table: Table, column: Column) -> str:
 def _rows(table: Table, rows: Sequence[dict[str, Any]]) -> str:
     shown = [json.dumps({name: _cell(cell) for name, cell in row.items()}, ensure_ascii=False) for row in
              rows[:SAMPLE_ROWS]]  # fmt: skip
-    return "\n".join([f"{table.name}: the first {len(shown)} of {len(rows)} rows by key", *shown])
+    return "\n".join([f"{table.name}: the first of {len(rows)} rows by key", *shown])
 
 
 def _cell(cell: Any) -> Any:
