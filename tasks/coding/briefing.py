@@ -103,6 +103,7 @@ def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> B
         state = reader.state(database)
         found = reader.rows("SELECT name, media_type, content FROM documents ORDER BY name")
     cited = {rule.cites.partition("#")[0] for action in database.actions for rule in action.rules}
+    cited &= {str(row["name"]) for row in found}
 
     def rank(row: dict[str, Any]) -> tuple[bool, int]:
         kind = row["media_type"]
@@ -126,7 +127,7 @@ def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> B
         statutes=frozenset(
             str(row["name"])
             for row in found
-            if row["name"] in cited or row["media_type"] == "text/markdown" and not cited
+            if (row["name"] in cited if cited else row["media_type"] == "text/markdown")
         ),
         operations="\n".join(map(_operation, operations)),
         state=state,
