@@ -23,8 +23,8 @@ class PlannedParameter(_Answer):
     description: str
     required: bool = True
     enum: list[str | int | float] = []
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: int | float | None = None
+    maximum: int | float | None = None
     default: Any = None
 
 
@@ -133,11 +133,15 @@ class WrittenTest(_Answer):
 
 
 class WrittenTool(_Answer):
-    """The coder's second answer: a tool's module and the coder's own tests of it."""
+    """The coder's second answer: a tool's module and the coder's own tests of it.
+
+    `returns` is empty unless the answer mends a tool whose planned places were wrong: these take their place then.
+    """
 
     source_code: str
     reads: list[str] = []
     writes: list[str] = []
+    returns: list[PlannedOutput] = []
     tests: list[WrittenTest]
 
 

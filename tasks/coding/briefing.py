@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +12,16 @@ from typing import Any
 from schemas.database import Column, Database, Table
 from schemas.theme import Operation, Theme
 from schemas.tool import Tool
+from tasks.coding.samples import sample_rows
 from tasks.coding.snapshot import Reader, State
 
-SAMPLE_ROWS = 4
 LONGEST_CELL = 160
 DOCUMENT_LETTERS, ALL_DOCUMENTS_LETTERS = 8_000, 24_000
 PLAN_TABLES_LETTERS, PLAN_DOCUMENTS_LETTERS = 6_000, 5_000
 """How much of the tables and their rows, and of the documents, stands whole in the prompt that asks for plans."""
 PLAN_ROWS = 2
+CUT = "[cut]"
+"""Stands where the rest of a document is not shown."""
 MOST_OPERATIONS = 30
 LONGEST_OPERATION = 100
 
@@ -32,13 +35,13 @@ class Briefing:
     """One environment as prompts show it; all of its texts came from outside and are shown as data.
 
     Attributes:
-        tables, rows: table -> its columns, and its first rows, in words.
+        tables, rows: table -> its columns, and some of its rows, in words.
         others: names of tables that are not shown, or in outline only.
         outlines: of each of these one line: its size, key and columns; empty where they do not matter.
         links: table -> the tables that it refers to.
         documents: name -> whole content, for checking citations.
         excerpts: name -> content, cut; what is left out altogether has none.
-        statutes: names of the documents that state rules rather than hold data.
+        statutes: documents that state rules rather than hold data -> the tables that they speak of.
     """
 
     name: str
@@ -49,11 +52,17 @@ class Briefing:
     links: dict[str, set[str]]
     documents: dict[str, str]
     excerpts: dict[str, str]
-    statutes: frozenset[str]
+    statutes: dict[str, frozenset[str]]
     operations: str
+    database: Database
     state: State
     others: tuple[str, ...] = ()
     outlines: tuple[str, ...] = ()
+
+    @property
+    def logs(self) -> bool:
+        """Whether a table that is shown is a log."""
+        return any(table.log for table in self.database.tables if table.name in self.tables)
 
     def sketched(self) -> Briefing:
         """Return what a plan needs: the tables that most refer to, or that refer to most, as long as they fit, the
@@ -81,13 +90,15 @@ class Briefing:
 
     def narrowed(self, tables: Collection[str], documents: Collection[str]) -> Briefing:
         """Return what concerns one tool: its tables and those that they refer to, and of the documents those that it
-        cites and those that state rules; all of them for a tool that reads documents."""
+        cites and those that state rules of its tables; all of them for a tool that reads documents."""
         wanted = {*tables, *(there for here in tables for there in self.links.get(here, ()))}
-        cited = {*documents, *self.statutes} if "documents" not in tables else set(self.excerpts)
+        cited = {*documents, *(name for name, about in self.statutes.items() if about & set(tables))}
+        if "documents" in tables:
+            cited = set(self.excerpts)
         return replace(
             self,
             tables={name: text for name, text in self.tables.items() if name in wanted},
-            rows={name: text for name, text in self.rows.items() if name in wanted},
+            rows=_rows(self.database, self.state, wanted),
             excerpts={name: text for name, text in self.excerpts.items() if name in cited},
             others=tuple(name for name in self.tables if name not in wanted),
         )
@@ -117,19 +128,20 @@ def make_briefing(database: Database, snapshot: bytes, theme: Theme | None) -> B
         description=database.description,
         now=database.start_time,
         tables={table.name: _table(table, len(state[table.name])) for table in database.tables},
-        rows={t.name: _rows(t, list(state[t.name].values())) for t in database.tables if state[t.name]},
+        rows=_rows(database, state, [table.name for table in database.tables]),
         links={
             table.name: {c.references.partition(".")[0] for c in table.columns if c.references}
             for table in database.tables
         },
         documents=documents,
-        excerpts=_excerpts(documents),
-        statutes=frozenset(
-            str(row["name"])
+        excerpts=_excerpts({name: text for name, text in documents.items() if not _renders(name, database)}),
+        statutes={
+            str(row["name"]): _about(database, str(row["name"]), str(row["content"]))
             for row in found
             if (row["name"] in cited if cited else row["media_type"] == "text/markdown")
-        ),
+        },
         operations="\n".join(map(_operation, operations)),
+        database=database,
         state=state,
     )
 
@@ -153,15 +165,33 @@ def _column(table: Table, column: Column) -> str:
         words.append("one of " + ", ".join(map(repr, column.choices)))
     for word, bound in (("at least", column.minimum), ("at most", column.maximum)):
         if bound is not None:
-            words.append(f"{word} {bound:g}")
+            words.append(f"{word} {int(bound) if float(bound).is_integer() else bound}")
     text = ", ".join(words) + (f" [{column.unit}]" if column.unit else "")
     return f"{text}: {column.description}" if column.description else text
 
 
-def _rows(table: Table, rows: Sequence[dict[str, Any]]) -> str:
-    shown = [json.dumps({name: _cell(cell) for name, cell in row.items()}, ensure_ascii=False) for row in
-             rows[:SAMPLE_ROWS]]  # fmt: skip
-    return "\n".join([f"{table.name}: the first of {len(rows)} rows by key", *shown])
+def _renders(document: str, database: Database) -> bool:
+    """Say whether a document only shows tables or columns that prompts show anyway."""
+    stem = document.rpartition(".")[0].lower().removesuffix("_record")
+    return stem == "data_dictionary" or stem in {table.name.lower() for table in database.tables}
+
+
+def _about(database: Database, document: str, content: str) -> frozenset[str]:
+    """Return the tables that a document speaks of: those of actions that cite it, and those whose things it names."""
+    text = " ".join(content.lower().replace("_", " ").split())
+    found = {t.name for t in database.tables if t.noun and re.search(rf"\b{re.escape(t.noun.lower())}", text)}
+    cited = {action.table for action in database.actions for rule in action.rules
+             if rule.cites.partition("#")[0] == document}  # fmt: skip
+    return frozenset(found | cited)
+
+
+def _rows(database: Database, state: State, tables: Collection[str]) -> dict[str, str]:
+    found = {}
+    for name, rows in sample_rows(database, state, tables).items():
+        cells = [{column: _cell(cell) for column, cell in row.items()} for row in rows]
+        shown = [json.dumps(row, ensure_ascii=False) for row in cells]
+        found[name] = "\n".join([f"{name}: some of {len(state[name])} rows", *shown])
+    return found
 
 
 def _cell(cell: Any) -> Any:
@@ -178,9 +208,15 @@ def _excerpts(documents: dict[str, str], most: int = ALL_DOCUMENTS_LETTERS) -> d
     for name, content in documents.items():
         size = min(DOCUMENT_LETTERS, left)
         if size:
-            found[name] = content if len(content) <= size else f"{content[:size]}\n(cut; it has {len(content)} letters)"
+            found[name] = content if len(content) <= size else _whole_lines(content[:size])
         left = max(0, left - min(size, len(content)))
     return found
+
+
+def _whole_lines(text: str) -> str:
+    """Return a text that was cut, up to its last whole line, or sentence if it is one line, and the sign of the cut."""
+    end = max(text.rfind("\n"), text.rfind(". ") + 1)
+    return f"{text[: end if end > 0 else None].rstrip()}\n{CUT}"
 
 
 def _operation(operation: Operation) -> str:
@@ -189,8 +225,8 @@ def _operation(operation: Operation) -> str:
 
 
 def tool_lines(tools: Sequence[Tool], short: bool = False) -> list[str]:
-    """Return one line a tool for prompts: its parameters, optional ones with "?", then what it does; `short` leaves
-    out their types and all but the first sentence."""
+    """Return one line a tool for prompts: its parameters, optional ones with "?", what its answer holds and what it
+    writes, then what it does; `short` leaves out the types, the answer and all but the first sentence."""
     lines = []
     for tool in tools:
         names = tool.parameters["properties"]
@@ -200,7 +236,9 @@ def tool_lines(tools: Sequence[Tool], short: bool = False) -> list[str]:
             told = told.partition(". ")[0].rstrip(".")
         else:
             taken = ", ".join(_parameter(tool, name) for name in names)
-        lines.append(f"{tool.name}({taken}): {told}")
+            told += f" It answers {', '.join(field.path for field in tool.outputs) or 'nothing that is declared'}."
+        writes = f" (writes {', '.join(tool.writes)})" if tool.writes else ""
+        lines.append(f"{tool.name}({taken}){writes}: {told}")
     return lines
 
 

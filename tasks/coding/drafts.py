@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from schemas.database import Database
 from schemas.tool import Tool, ToolField
 from tasks.coding.acting import action_faults
-from tasks.coding.answers import PlannedParameter, PlannedTool, WrittenTool
+from tasks.coding.answers import PlannedOutput, PlannedParameter, PlannedTool, WrittenTool
 from tasks.coding.citations import citation_fault
 from tasks.coding.words import RESERVED_NAMES
 
@@ -40,10 +40,7 @@ def plan_faults(plan: PlannedTool, database: Database, taken: Collection[str], d
     found += [("plan", f"the parameter {name!r} comes twice") for name in {n for n in names if names.count(n) > 1}]
     found += [("plan", fault) for parameter in plan.parameters for fault in _parameter_faults(parameter)]
     found += [("plan", f"action: {fault}") for fault in action_faults(plan, database)]
-    if not plan.returns:
-        found.append(("plan", "returns is empty: name every place of the answer"))
-    found += [("plan", f"{o.path!r} is no path such as total or orders[].order_id") for o in plan.returns
-              if not _PATH.fullmatch(o.path)]  # fmt: skip
+    found += [("plan", fault) for fault in returns_faults(plan.returns)]
     for refusal in plan.refusals:
         if not _CODE.fullmatch(refusal.code):
             found.append(("plan", f"the code {refusal.code!r} is not upper snake case"))
@@ -52,6 +49,44 @@ def plan_faults(plan: PlannedTool, database: Database, taken: Collection[str], d
         if refusal.document or refusal.quote:
             fault = citation_fault(refusal.document, refusal.quote, documents)
             found += [("citation", f"{refusal.code} {fault}")] if fault else []
+    return found
+
+
+def returns_faults(returns: Sequence[PlannedOutput]) -> list[str]:
+    """Return what is wrong with the places of an answer, such as a list whose items nothing is said of."""
+    if not returns:
+        return ["returns is empty: name every place of the answer"]
+    paths = [output.path for output in returns]
+    found = [f"{path!r} is no path such as total or orders[].order_id" for path in paths if not _PATH.fullmatch(path)]
+    found += [f"returns names {path!r} twice" for path in dict.fromkeys(p for p in paths if paths.count(p) > 1)]
+    for output in returns:
+        inside = f"{output.path}[]"
+        if output.type == "array" and not any(path == inside or path.startswith(f"{inside}.") for path in paths):
+            found.append(
+                f"returns has the list {output.path!r}, but not what is in it: add {inside!r} for plain values, or "
+                f"each place of its items such as '{inside}.name'"
+            )
+        if output.type != "array" and any(path.startswith(inside) for path in paths):
+            found.append(f"returns says that {output.path!r} is a {output.type}, but names {inside!r}: it is an array")
+    return found
+
+
+def completed(returns: Sequence[PlannedOutput]) -> list[PlannedOutput]:
+    """Return the places of an answer with the lists that hold them, where only places inside were named.
+
+    A container that is an object is no place of its own: only what is in it counts.
+    """
+    paths = {output.path for output in returns}
+    found: list[PlannedOutput] = []
+    for output in returns:
+        for end in (match.start() for match in re.finditer(re.escape("[]"), output.path)):
+            around = output.path[:end]
+            if around not in paths:
+                paths.add(around)
+                found.append(PlannedOutput(path=around, type="array", description="The list."))
+        holds = any(path.startswith(f"{output.path}.") for path in paths)
+        if not (output.type == "object" and holds):
+            found.append(output)
     return found
 
 

@@ -15,7 +15,8 @@ from schemas.database import Action, Database
 from schemas.tool import Tool, ToolTest
 from tasks.coding.answers import PlannedTool, Review, ToolPlans, WrittenTest, WrittenTests, WrittenTool
 from tasks.coding.briefing import Briefing, tool_lines
-from tasks.coding.drafts import draft_tool, plan_faults
+from tasks.coding.drafts import completed, draft_tool, plan_faults, returns_faults
+from tasks.coding.gaps import effect_lines, gap_lines
 from tasks.coding.gates import ALLOWED_IMPORTS, FORBIDDEN_NAMES
 from tasks.coding.handwritten import written_faults
 from tasks.coding.query import Queries
@@ -36,6 +37,7 @@ class Work:
         tests: the tester's.
         repairs: rounds of mending so far.
         reviewed: whether the tester has looked again at its tests since the code last changed.
+        unchanged: whether the coder, asked to mend it, sent what it had sent before.
         action: what the plan says that a writing tool does, until the code was found to do otherwise.
     """
 
@@ -45,6 +47,7 @@ class Work:
     repairs: int = 0
     reviewed: bool = False
     action: Action | None = None
+    unchanged: bool = False
 
 
 @dataclass
@@ -84,7 +87,10 @@ class Hands:
                 lines.append(f"{len(answer.tools)} tools: plan at most {most}")
             return "\n".join(lines)
 
-        shown = {"environment": self.brief.sketched(), "tools": tool_lines(self.kept, short=True)}
+        shown = {
+            "environment": self.brief.sketched(), "tools": tool_lines(self.kept, short=True),
+            "effects": effect_lines(self.database, self.kept), "gaps": gap_lines(self.database, self.kept),
+        }  # fmt: skip
         prompt = render("coder/plan", most=most, **shown)
         answer = self.gateway.ask(
             "coder", prompt, ToolPlans, env_id=self.database.env_id, check=check, repairs=ANSWER_REPAIRS
@@ -100,7 +106,7 @@ class Hands:
             if found:
                 wrong.append((plan.name, found[0][0], "; ".join(fault for _, fault in found)))
             else:
-                plans.append(plan)
+                plans.append(plan.model_copy(update={"returns": completed(plan.returns)}))
         return plans, wrong
 
     def write(self, plan: PlannedTool) -> WrittenTool:
@@ -108,13 +114,17 @@ class Hands:
         return self._written(plan, self._render("coder/write", plan, **self._rules()))
 
     def revise(self, work: Work, faults: Sequence[str]) -> WrittenTool:
-        """Return the coder's source and tests again, after it was told what went wrong."""
+        """Return the coder's source and tests again, after it was told what went wrong.
+
+        Its `returns` is complete where it changes the places of the plan.
+        """
         own = [test.model_dump(exclude_defaults=True) for test in work.written.tests]
         prompt = self._render(
             "coder/revise", work.plan, source=work.written.source_code, own_tests=_pretty(own),
             faults=list(faults)[:_MOST_TOLD], **self._rules(),
         )  # fmt: skip
-        return self._written(work.plan, prompt)
+        written = self._written(work.plan, prompt)
+        return written.model_copy(update={"returns": completed(written.returns)})
 
     def test(self, plan: PlannedTool) -> list[WrittenTest]:
         """Return the tester's tests of a planned tool; it is not shown any code."""
@@ -146,9 +156,13 @@ class Hands:
         return _reviewed(work.tests, review)
 
     def _written(self, plan: PlannedTool, prompt: Prompt) -> WrittenTool:
+        def check(written: WrittenTool) -> str:
+            wrong = returns_faults(written.returns) if written.returns else []
+            return "\n".join([*wrong, *filter(None, [self._faults(plan, written.tests)])])
+
         return self.gateway.ask(
             "coder", prompt, WrittenTool, env_id=self.database.env_id,
-            check=lambda written: self._faults(plan, written.tests), repairs=ANSWER_REPAIRS,
+            check=check, repairs=ANSWER_REPAIRS,
         )  # fmt: skip
 
     def _render(self, step: str, plan: PlannedTool, **values: Any) -> Prompt:
@@ -158,7 +172,7 @@ class Hands:
         near = [tool for tool in self.kept if used & {*tool.reads, *tool.writes}]
         plan_text = _pretty(plan.model_dump(exclude_defaults=True))
         acts = plan.action is not None
-        return render(step, environment=brief, tools=tool_lines(near), plan=plan_text, acts=acts, **values)
+        return render(step, environment=brief, tools=tool_lines(near) or ["none"], plan=plan_text, acts=acts, **values)
 
     @staticmethod
     def _rules() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from tasks.coding.query import Queries
 
 FEWEST_TESTS, MOST_TESTS = 3, 14
 _CUT = 200
+_SQL = "$sql"
 
 
 def written_faults(tests: Sequence[WrittenTest], tool: Tool, known: Collection[str], queries: Queries) -> list[str]:
@@ -47,6 +48,11 @@ def _faults(test: WrittenTest, tool: Tool, known: Collection[str], queries: Quer
     if not test.error and not test.expect and not test.after:
         faults.append("it expects nothing")
     faults += [f"setup calls {step.tool!r}, which is no tool" for step in test.setup if step.tool not in known]
+    for given in (test.arguments, *(step.arguments for step in test.setup)):
+        for sql in asked_in(given):
+            (values, fault), *_ = queries.run([sql])
+            if fault or not values:
+                faults.append(f"the argument {sql[:_CUT]!r} {f'cannot be run: {fault}' if fault else 'gives no row'}")
     asked = [e for e in (*test.expect, *test.after) if e.sql]
     for expected, (values, fault) in zip(asked, queries.run([e.sql for e in asked]), strict=True):
         if fault:
@@ -54,6 +60,27 @@ def _faults(test: WrittenTest, tool: Tool, known: Collection[str], queries: Quer
         elif not values and "[]" not in getattr(expected, "path", ""):
             faults.append(f"{expected.sql[:_CUT]!r} gives no row")
     return faults
+
+
+def asked_in(arguments: Any) -> list[str]:
+    """Return the queries of arguments that are {"$sql": "SELECT ..."}, at any depth."""
+    if isinstance(arguments, dict):
+        sql = arguments.get(_SQL)
+        if len(arguments) == 1 and isinstance(sql, str):
+            return [sql]
+        arguments = list(arguments.values())
+    return [sql for value in arguments for sql in asked_in(value)] if isinstance(arguments, list) else []
+
+
+def _answered(arguments: Any, queries: Queries) -> Any:
+    """Return arguments with the first value that each query in them gives over the initial state in its place."""
+    if isinstance(arguments, list):
+        return [_answered(value, queries) for value in arguments]
+    if not isinstance(arguments, dict):
+        return arguments
+    if len(arguments) == 1 and isinstance(arguments.get(_SQL), str):
+        return _value(None, arguments[_SQL], queries, False)
+    return {name: _answered(value, queries) for name, value in arguments.items()}
 
 
 def make_tests(
@@ -67,8 +94,8 @@ def make_tests(
             name=test.name,
             kind=test.kind,
             author=author,
-            setup=tuple({"tool": step.tool, "arguments": step.arguments} for step in test.setup),
-            arguments=test.arguments,
+            setup=tuple({"tool": step.tool, "arguments": _answered(step.arguments, queries)} for step in test.setup),
+            arguments=_answered(test.arguments, queries),
             error=test.error,
             observation={e.path: _value(e.value, e.sql, queries, "[]" in e.path) for e in test.expect},
             sql=tuple((a.query, _value(a.value, a.sql, queries, False)) for a in test.after),

@@ -129,7 +129,17 @@ class _Session:
                 before, work.tests, work.reviewed = work.tests, self._review(work, failed), True
                 if work.tests != before:
                     continue
-            work.written, work.reviewed = self.hands.revise(work, _faults(checked, failed, work.tests)), False
+            faults = _faults(checked, failed, work.tests)
+            if work.unchanged:
+                faults.insert(
+                    0, f"you sent the same as before, so it fails as before: round {work.repairs} of {REPAIRS}"
+                )
+            written = self.hands.revise(work, faults)
+            returns = written.returns or work.plan.returns
+            same = written.model_copy(update={"returns": work.written.returns}) == work.written
+            work.unchanged = same and returns == work.plan.returns
+            work.plan = work.plan.model_copy(update={"returns": returns})
+            work.written, work.reviewed = written, False
 
     def _tests(self, plan: PlannedTool) -> list[WrittenTest]:
         """Return the tester's tests; none if there is no such model or it fails: rules are the other hand then."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -9,10 +11,15 @@ import pytest
 from schemas.task import Call
 from schemas.tool import ToolField
 from tasks.coding import write_tools
+from tasks.coding.answers import PlannedParameter, WrittenTest
 from tasks.coding.briefing import make_briefing, tool_lines
 from tasks.coding.citations import citation_fault
 from tasks.coding.effects import tables_used
+from tasks.coding.gaps import effect_lines, unfound_tables
+from tasks.coding.handwritten import make_tests, written_faults
 from tasks.coding.meanings import explain
+from tasks.coding.query import Queries
+from tasks.coding.samples import MOST_ROWS, sample_rows
 from tasks.coding.snapshot import Reader
 from tasks.coding.typecheck import type_fault
 from tasks.environment import EnvironmentImage
@@ -134,3 +141,70 @@ def test_outside_a_plan_tools_are_told_whole(shop):
     (short,), (whole,) = tool_lines([place], short=True), tool_lines([place])
     assert short.startswith("place_order(customer_id, product_id, quantity)") and "Refuses with" not in short
     assert "quantity: integer" in whole and "Refuses with" in whole
+
+
+def test_other_tools_are_told_with_what_they_answer_and_write(shop):
+    tools = {tool.name: tool for tool in write_tools(shop.database, 0, shop.snapshot)}
+    (line,) = tool_lines([tools["place_order"]])
+    assert "(writes orders, products)" in line and re.search(r"It answers [^.]*\border_id\b", line)
+    (effect,) = effect_lines(shop.database, [tools["cancel_order"]])
+    assert "status from pending" in effect and "product_id.stock" in effect
+
+
+def test_tables_that_no_tool_finds_rows_of_are_told_the_topics_own_first(shop):
+    tools = write_tools(shop.database, 0, shop.snapshot)
+    served = {field.entity for tool in tools for field in tool.outputs if tool.kind in ("search", "list")}
+    missing = {table.name for table in unfound_tables(shop.database, tools)}
+    assert missing == {t.name for t in shop.database.tables if not t.log and f"{t.name}.{t.key}" not in served}
+    takers = [tool for tool in tools if tool.kind == "get" or tool.writes]
+    told = unfound_tables(shop.database, takers)
+    assert len(told) == sum(not table.log for table in shop.database.tables)
+    origins = [table.origin for table in told]
+    assert origins == sorted(origins, key=lambda origin: origin != "mined")
+
+
+def test_rows_that_are_shown_differ_and_belong_together(depot):
+    with Reader(depot.snapshot) as reader:
+        state = reader.state(depot.database)
+    shown = sample_rows(depot.database, state, ["bookings", "vehicles", "depots"])
+    assert shown == sample_rows(depot.database, state, ["depots", "vehicles", "bookings"])
+    assert {row["status"] for row in shown["bookings"]} == {"open", "settled", "void"}
+    assert {row["status"] for row in shown["vehicles"]} == {"free", "booked", "retired"}
+    assert {row["class"] for row in shown["vehicles"]} == {"bus", "tram", "van"}
+    assert {row["parent_id"] is None for row in shown["vehicles"]} == {True, False}
+    assert {row["vehicle_id"] for row in shown["bookings"]} <= {row["vehicle_id"] for row in shown["vehicles"]}
+    assert all(len(rows) <= MOST_ROWS for rows in shown.values())
+
+
+def test_documents_are_cut_at_a_sentence_and_left_out_where_they_repeat_tables(shop):
+    with sqlite3.connect(":memory:") as base:
+        base.deserialize(shop.snapshot)
+        base.execute("UPDATE documents SET content = ? WHERE name = 'returns.md'", ("Orders go back. " * 999,))
+        base.execute("UPDATE documents SET name = 'products_record.json' WHERE name = 'tiers.csv'")
+        base.commit()
+        brief = make_briefing(shop.database, base.serialize(), None)
+    assert brief.excerpts.keys() == {"returns.md"} and brief.excerpts["returns.md"].endswith("Orders go back.\n[cut]")
+    assert not brief.narrowed({"suppliers"}, []).excerpts, "it says nothing of suppliers"
+    assert not brief.logs
+
+
+def test_bounds_of_integers_are_told_as_integers():
+    bounded = PlannedParameter.model_validate_json(
+        '{"name": "year", "type": "integer", "description": "x", "minimum": 2024}'
+    )
+    assert '"minimum":2024' in bounded.model_dump_json(exclude_defaults=True)
+
+
+def test_arguments_may_be_looked_up_by_a_query(shop, worker):
+    queries = Queries(shop.database, shop.snapshot, worker)
+    tool = next(t for t in write_tools(shop.database, 0, shop.snapshot) if t.name == "cancel_order")
+    looked = {"$sql": "SELECT order_id FROM orders WHERE status = 'pending' ORDER BY order_id LIMIT 1"}
+    test = WrittenTest(
+        name="x", kind="normal", arguments={"order_id": looked}, expect=[{"path": "status", "value": "cancelled"}],
+        setup=[{"tool": tool.name, "arguments": {"order_id": {"$sql": "SELECT nothing FROM orders"}}}],
+    )  # fmt: skip
+    faults = written_faults([test], tool, [tool.name], queries)
+    assert any("'SELECT nothing FROM orders' cannot be run" in fault for fault in faults)
+    assert not any("status = 'pending'" in fault for fault in faults)
+    (made,) = make_tests([test.model_copy(update={"setup": []})], tool, "coder", queries)
+    assert made.arguments == {"order_id": queries.run([looked["$sql"]])[0][0][0]}

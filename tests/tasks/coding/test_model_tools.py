@@ -222,6 +222,59 @@ def test_a_test_that_the_tester_keeps_goes_to_the_coder(rows, build):
     assert len(result.tools) == 1 and (count(server, REVIEW), count(server, REVISE)) == (1, 1)
 
 
+_NAMES = {
+    "name": "list_cities", "kind": "read", "reads": ["customers"], "purpose": "List the cities of customers, by name.",
+    "returns": [{"path": "cities", "type": "array", "description": "The cities."}],
+}  # fmt: skip
+_CITIES = '''"""The tool list_cities."""
+
+from typing import Any
+
+
+def list_cities(ctx: Any) -> dict[str, Any]:
+    """List the cities of customers."""
+    found = ctx.db.rows("SELECT DISTINCT city FROM customers ORDER BY city")
+    return {"cities": [row["city"] for row in found]}
+'''
+_ITEMS = {"path": "cities[]", "type": "string", "description": "A city."}
+_CITY_TESTS = [
+    *({"name": f"lists_them_{n}", "kind": "normal",
+       "expect": [{"path": "cities[]", "sql": "SELECT DISTINCT city FROM customers ORDER BY city"}]} for n in (1, 2)),
+    {"name": "takes_nothing", "kind": "refusal", "arguments": {"city": "Graz"}, "error": "INVALID_ARGUMENTS"},
+]  # fmt: skip
+
+
+def _cities(**more):
+    return {"source_code": _CITIES, "reads": ["customers"], "writes": [], "tests": _CITY_TESTS, **more}
+
+
+def test_a_list_of_plain_values_must_say_what_is_in_it_when_it_is_planned(rows, build):
+    whole = {**_NAMES, "returns": [_ITEMS]}  # the list around the items is added
+    plans = [{"tools": [_NAMES]}, {"tools": [whole]}]
+    answers = script(rows, plan=plans, write=lambda _: _cities(), test=lambda _: {"tests": _CITY_TESTS})
+    result, server = build(answers, mutants=0)
+    assert "add 'cities[]' for plain values" in server.requests[1].text
+    assert [field.path for field in result.tools[0].outputs] == ["cities", "cities[]"] and told(result) == {}
+
+
+def test_a_repair_may_mend_what_the_plan_says_of_the_answer(rows, build):
+    wrong = {**_NAMES, "returns": [{**_ITEMS, "type": "integer"}]}
+    mended = [{**_NAMES["returns"][0]}, _ITEMS]
+    answers = script(rows, plan=[{"tools": [wrong]}], write=lambda _: _cities(),
+                     revise=lambda _: _cities(returns=mended), test=lambda _: {"tests": _CITY_TESTS})  # fmt: skip
+    result, server = build(answers, mutants=0)
+    assert [field.type for field in result.tools[0].outputs] == ["array", "string"] and count(server, REVISE) == 1
+
+
+def test_code_that_comes_back_unchanged_is_told_and_has_its_other_attempts(rows, build):
+    bad = written("summarize_customer", rows, _wrong("summarize_customer", "<> 'cancelled'", "<> 'pending'"))
+    replies = [bad, bad, written("summarize_customer", rows)]
+    answers = script(rows, "summarize_customer", write=lambda _: bad, revise=replies)
+    result, server = build(answers, mutants=0, roles=("CODER",))
+    asked = [request.text for request in server.requests if REVISE in request.text]
+    assert len(result.tools) == 1 and ["you sent the same" in text for text in asked] == [False, True, True]
+
+
 def test_endless_repair_ends_and_the_gate_is_told(rows, build):
     source = _wrong("summarize_customer", "<> 'cancelled'", "<> 'pending'")
     bad = written("summarize_customer", rows, source)
