@@ -64,7 +64,8 @@ def test_a_models_tools_are_committed_beside_the_rules(tmp_path, monkeypatch, mi
     assert {k: v for k, v in again.items() if k not in ("cost", "made_at")} == {
         k: v for k, v in coded.items() if k not in ("cost", "made_at")
     }
-    assert coded["rejections"] == [] and not coded["unfinished"]
+    assert [(r["key"], r["gate"]) for r in coded["rejections"]] == [("use of summarize_customer", "meaning")]
+    assert not coded["unfinished"]
     row = commit(uri, THEME, mined, coded)
     assert row.state == "accepted" and row.authors == ("openai:scripted", "rules")
     tools = {tool.name: tool.author for tool in load_environment(open_store(uri), "env-shop").tools}
