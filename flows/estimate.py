@@ -118,14 +118,26 @@ def _units(store_uri: str, per: Unit, settings: Settings, answered_for: set[str]
     if per == "environment":
         done = {row.theme_id for row in environment_rows(store, "accepted") if row.env_id in answered_for}
         return count, len(themes & (done | answered_for))
-    wanted = (
+    wanted = _wanted_tasks(store_uri, settings, count)
+    return wanted, min(wanted, _tasks_of(store_uri, answered_for))
+
+
+def _wanted_tasks(store_uri: str, settings: Settings, count: int) -> int:
+    """Return how many tasks synthesis asks for: of the environments of the store, if it has all `count`; else of a set
+    with environments of every split."""
+    rows = environment_rows(open_store(store_uri), "accepted")
+    if rows and len(rows) >= count:
+        from flows.synthesize import wanted_uses  # Prefect comes with it
+
+        uses = wanted_uses(rows, settings).values()
+        return sum(number for wanted in uses for use, number in wanted.items() if use != RUBRIC)
+    return (
         settings.train_tasks
         + settings.rl_tasks
         + settings.development_tasks
         + settings.diagnosis_tasks
         + settings.arena_tasks
     )
-    return wanted, min(wanted, _tasks_of(store_uri, answered_for))
 
 
 def lines(found: dict[str, Any]) -> list[str]:

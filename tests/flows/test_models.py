@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from audit_example import write_world
 from chat_server import ChatServer
 
 from flows.commands.options import settings_of, with_models
@@ -15,7 +16,7 @@ from flows.models import gateway, limit_names, model_ids, prefect_slot, slot
 from schemas.models import ROLES, ModelCall
 from schemas.settings import DEFAULTS
 from tasks.models import no_slot
-from tasks.store import open_store, write_dataset
+from tasks.store import environment_rows, open_store, write_dataset
 
 KEY = "sk-planted-0123456789abcdef"
 PRICED = "input_usd_per_million = 1.0\noutput_usd_per_million = 10.0\n"
@@ -69,6 +70,19 @@ def test_measured_calls_count_and_what_is_answered_costs_nothing(tmp_path, roles
     assert (row["units"], row["answered"], row["calls"]) == (3, 1, 8)
     assert (row["prompt_tokens"], row["usd"]) == (8000, pytest.approx(0.016))
     assert row["basis"] == "measured on 1 environments"
+
+
+def test_an_estimate_counts_the_tasks_that_the_stores_environments_are_asked_for(tmp_path, roles_file):
+    """One development environment gives development tasks only, whatever the other uses ask for."""
+    store = open_store(str(tmp_path / "store"))
+    write_world(store, "theme")
+    (row,) = environment_rows(store, "accepted")
+    path = roles_file(local("http://127.0.0.1:9/v1", "task_writer"))
+    settings = settings_of(environments=1, models=path)
+    write_dataset(store, "environments", row.env_id, [row.model_copy(update={"split": "development"})])
+    assert estimate(store.uri, settings)["roles"][0]["units"] == settings.development_tasks
+    write_dataset(store, "environments", row.env_id, [row.model_copy(update={"split": "held_out"})])
+    assert estimate(store.uri, settings)["roles"][0]["units"] == settings.arena_tasks
 
 
 @pytest.fixture
