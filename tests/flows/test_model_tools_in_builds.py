@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from chat_server import ChatServer, status
-from coding_script import script
+from coding_script import script, shop_ids
 from worlds import shop_database, shop_snapshot
 
 from flows.browse import find, listing
@@ -13,7 +13,6 @@ from flows.stages import code_tools, put_records
 from schemas.base import canonical_json
 from schemas.settings import Settings
 from schemas.theme import Operation, Theme
-from tasks.coding.snapshot import Reader
 from tasks.store import load_environment, open_store, put_blob, read_dataset
 
 THEME = Theme(
@@ -37,14 +36,7 @@ def mined(tmp_path):
 
 @pytest.fixture
 def customer():
-    with Reader(shop_snapshot()) as reader:
-        rows = reader.rows("SELECT customer_id, status FROM orders ORDER BY order_id")
-    pending = {row["customer_id"] for row in rows if row["status"] == "pending"}
-    ids = {
-        "pending": min(pending),
-        "settled": min(row["customer_id"] for row in rows if row["customer_id"] not in pending),
-    }
-    return {**ids, "product": "", "total": 0}
+    return shop_ids(shop_snapshot())
 
 
 def _model(monkeypatch, server):
@@ -55,12 +47,12 @@ def _model(monkeypatch, server):
 
 def test_a_models_tools_are_committed_beside_the_rules(tmp_path, monkeypatch, mined, customer):
     uri = f"file://{tmp_path}"
-    with ChatServer(script(customer, "summarize_customer")) as server:
+    with ChatServer(script(customer, "summarize_customer", "move_customer")) as server:
         _model(monkeypatch, server)
         coded = code_tools(uri, mined, THEME, Settings())
         paid = len(server.requests)
         again = code_tools(uri, mined, THEME, Settings())
-        assert len(server.requests) == paid == 3 and "voidPending: Give up all open orders" in server.requests[0].text
+        assert len(server.requests) == paid == 5 and "voidPending: Give up all open orders" in server.requests[0].text
     assert {k: v for k, v in again.items() if k not in ("cost", "made_at")} == {
         k: v for k, v in coded.items() if k not in ("cost", "made_at")
     }
@@ -68,8 +60,12 @@ def test_a_models_tools_are_committed_beside_the_rules(tmp_path, monkeypatch, mi
     assert not coded["unfinished"]
     row = commit(uri, THEME, mined, coded)
     assert row.state == "accepted" and row.authors == ("openai:scripted", "rules")
-    tools = {tool.name: tool.author for tool in load_environment(open_store(uri), "env-shop").tools}
-    assert tools.pop("summarize_customer") == "openai:scripted" and set(tools.values()) == {"rules"}
+    world = load_environment(open_store(uri), "env-shop")
+    tools = {tool.name: tool.author for tool in world.tools}
+    assert {tools.pop(name) for name in ("summarize_customer", "move_customer")} == {"openai:scripted"}
+    assert set(tools.values()) == {"rules"}
+    before = {action.name for action in shop_database().actions}
+    assert {action.name for action in world.database.actions} == before | {"move_customer"}
     assert listing(uri, "environments")[0]["authors"] == "openai:scripted rules"
     shown = next(tool for tool in find(uri, "env-shop")["tools"] if tool["name"] == "summarize_customer")
     assert shown["author"] == "openai:scripted"
