@@ -13,7 +13,7 @@ from tasks.environment import EnvironmentImage
 from tasks.training.examples import write_whole
 
 TASKS = "tasks.jsonl"
-_PLAIN = ("env_id", "tools", "schemas", "log_tables", "start_time", "writes", "foreign")
+_PLAIN = ("env_id", "tools", "schemas", "log_tables", "start_time", "writes", "foreign", "ours")
 
 
 def save_images(images: Iterable[EnvironmentImage], workdir: Path) -> None:
@@ -35,7 +35,7 @@ def load_images(workdir: Path) -> dict[str, EnvironmentImage]:
     images = {}
     for path in sorted((workdir / "images").glob("*.json")):
         plain = json.loads(path.read_bytes())
-        for name in ("log_tables", "writes"):
+        for name in ("log_tables", "writes", "ours"):
             plain[name] = None if plain[name] is None else tuple(plain[name])
         snapshot = path.with_suffix(".sqlite").read_bytes()
         check_snapshot(snapshot, plain.pop("snapshot_sha256"))
