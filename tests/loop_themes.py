@@ -1,3 +1,3 @@
 """The themes of the small run that the tests of flows share."""
 
-THEMES = ("flight-booking", "penguin-field", "chess-openings", "currency-exchange", "periodic-table", "weather-obs")
+THEMES = ("flight-booking", "penguin-field", "chess-openings", "currency-exchange", "weather-obs")
