@@ -39,6 +39,8 @@ def configure() -> None:
         "GX_ANALYTICS_ENABLED": "false",
         "TOKENIZERS_PARALLELISM": "false",
         "DASK_DISTRIBUTED__WORKER__DAEMON": "False",
+        # its sampler can deadlock with garbage collection in workers with many threads, as those that ask models have
+        "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
         "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
     }
     for name, value in defaults.items():

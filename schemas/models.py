@@ -37,7 +37,9 @@ class ModelChoice(Record):
     timeout_seconds: float = Field(default=120, gt=0, description="how long an attempt may take")
     attempts: int = Field(default=7, ge=1, le=20, description="tries of a call that gets 408, 429, 5xx or no answer")
     retry_seconds: float = Field(default=1.0, gt=0, description="the first pause between tries; it doubles each time")
-    api_key_env: str = Field(default="", description="the name of the variable that holds the key")
+    api_key_env: str = Field(
+        default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$", description="the name of the variable that holds the key"
+    )
     input_usd_per_million: float | None = Field(default=None, ge=0, description="instead of the price table's")
     output_usd_per_million: float | None = Field(default=None, ge=0, description="instead of the price table's")
 

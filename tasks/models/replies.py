@@ -54,13 +54,16 @@ def _outcome(message: AIMessage) -> Outcome:
 
 
 def counted(blank: ModelCall, choice: ModelChoice, message: AIMessage, prompt_bound: int) -> ModelCall:
-    """Return the row of a call with the tokens that the provider counted; where it counts none, the upper bound."""
+    """Return the row of a call with the tokens that the provider counted; where it counts none, or less than none, the
+    upper bound."""
     usage = message.usage_metadata
+    if usage is not None and min(usage["input_tokens"], usage["output_tokens"]) < 0:
+        usage = None
     if usage is None:
         prompt_tokens, completion_tokens, read = prompt_bound, choice.max_tokens, 0
     else:
         prompt_tokens, completion_tokens = usage["input_tokens"], usage["output_tokens"]
-        read = usage.get("input_token_details", {}).get("cache_read", 0)
+        read = min(max(usage.get("input_token_details", {}).get("cache_read", 0), 0), prompt_tokens)
     price = price_of(choice, prompt_tokens, completion_tokens, read)
     source = price.source if usage is not None or price.source == UNKNOWN else f"{price.source}, tokens at most"
     return blank.model_copy(

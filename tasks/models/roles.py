@@ -127,6 +127,8 @@ def _fault(role: Role, error: ValidationError) -> str:
     name = ".".join(map(str, first["loc"]))
     if name == "model":
         return f'the model of {role} is malformed: write "provider:name", as "openai:gpt-5" or "anthropic:claude-..."'
+    if name == "api_key_env":
+        return f"the api_key_env of {role} must be the name of a variable, never the key itself"
     if first["type"] == "extra_forbidden":
         hint = "; keys are never written here: name their variable as api_key_env" if "key" in name.lower() else ""
         return f"[{role}] has the unknown setting {name!r}; known are {', '.join(ModelChoice.model_fields)}{hint}"

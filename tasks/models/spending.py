@@ -34,8 +34,9 @@ class Spent(NamedTuple):
 def spent(store: Store) -> Spent:
     """Return what the store's model calls have cost so far."""
     now = time.time()
-    paid = sum(_amount(key) for key in store.list(PAID))
+    # held first: what is settled in between, put under paid and then no longer held, is counted twice and never missed
     held = [(_amount(key), float(key.rpartition("=")[2])) for key in store.list(HELD)]
+    paid = sum(_amount(key) for key in store.list(PAID))
     pending = sum(amount for amount, until in held if until > now)
     return Spent(paid / 1e6, sum(amount for amount, _ in held) / 1e6, pending / 1e6)
 

@@ -175,8 +175,9 @@ def test_a_refusal_and_a_cut_answer_are_recognised_and_not_paid_again(store, rep
     assert {row.outcome for row in read_dataset(store, "model_calls")} == {outcome}
 
 
-def test_tokens_that_nobody_counted_are_counted_at_most(store):
-    with ChatServer([say("hi", counted=False)]) as server:
+@pytest.mark.parametrize("reply", [say("hi", counted=False), say("hi", usage=(-1_000_000, 8))], ids=["none", "below 0"])
+def test_tokens_that_nobody_counted_are_counted_at_most(store, reply):
+    with ChatServer([reply]) as server:
         ask(gateway_for(server, store))
     row = read_dataset(store, "model_calls")[0]
     assert row.completion_tokens == 1000

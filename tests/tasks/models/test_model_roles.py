@@ -71,6 +71,7 @@ def test_a_key_goes_to_the_providers_own_endpoint_or_where_it_was_named_for():
         ('[coder]\nmodel = "openai:x"\napi_key = "sk-hidden"', "name their variable as api_key_env"),
         ('[coder]\nmodel = "anthropic:x"', "ANTHROPIC_API_KEY, which is not set"),
         ('[coder]\nmodel = "openai:x"\napi_key_env = "MINE"', "MINE, which is not set"),
+        ('[coder]\nmodel = "openai:x"\napi_key_env = "sk-hidden"', "never the key itself"),
     ],
 )
 def test_each_fault_is_told_with_its_place_and_without_keys(tmp_path, text, told):
